@@ -112,7 +112,7 @@ struct job_row {
 	/* The user's ranked submission on this device and its time, if that is not this one;
 	 * SQL_NULL_INTEGER and NAN: it is, or there is none. */
 	int64_t best_id;
-	double best_ns;
+	double best_ns, best_err_ns;
 	/* The user's best score before this job was ranked; NAN: none. */
 	double best_before_ns;
 	int64_t place_before; /* the user's rank before; SQL_NULL_INTEGER: not ranked */

@@ -43,6 +43,7 @@ static const struct column JOB_COLUMNS[] = {
 	REAL(struct job_row, fastest_ns),
 	INTEGER(struct job_row, best_id),
 	REAL(struct job_row, best_ns),
+	REAL(struct job_row, best_err_ns),
 	REAL(struct job_row, expected_ms),
 	REAL(struct job_row, running_ms),
 	REAL(struct job_row, best_before_ns),
@@ -85,6 +86,7 @@ static const struct column JOB_COLUMNS[] = {
 		" AS rank_other, " FASTEST " AS fastest_ns, " \
 		"IF(r.submission_id <> s.id, r.submission_id, NULL) AS best_id, " \
 		"IF(r.submission_id <> s.id, r.score_ns, NULL) AS best_ns, " \
+		"IF(r.submission_id <> s.id, r.score_err_ns, NULL) AS best_err_ns, " \
 		"IF(j.state IN ('queued', 'running'), " EXPECTED_MS ", NULL) AS expected_ms, " \
 		"IF(j.state = 'running', " \
 		"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms, " \
@@ -435,7 +437,7 @@ static void join_samples(struct arena *arena, struct case_row *cases, size_t cas
 {
 	for (size_t c = 0; c < case_count; c++) {
 		struct case_row *one = &cases[c];
-		one->samples = (struct samples){ .median_ns = one->median_ns, .blocks = one->blocks };
+		one->samples = (struct samples){ .time_ns = one->mean_ns, .blocks = one->blocks };
 		for (size_t i = 0; i < count; i++)
 			if (rows[i].stage_id == one->stage_id && rows[i].case_index == one->case_index)
 				one->samples.ns = samples_read(

@@ -209,16 +209,11 @@ static void draw_interval(const struct drawing *drawing)
 		fmax(sample_y(drawing, interval.low_ns) - top, .5));
 }
 
-static double median_of(const struct drawing *drawing)
+static void draw_time(const struct drawing *drawing)
 {
-	return isfinite(drawing->samples->median_ns) ? drawing->samples->median_ns
-												 : drawing->range->median_ns;
-}
-
-static void draw_median(const struct drawing *drawing)
-{
-	buffer_printf(drawing->out, "<path class=\"median\" d=\"M0 %.4gh%d\"/>",
-		sample_y(drawing, median_of(drawing)), width);
+	if (isfinite(drawing->samples->time_ns))
+		buffer_printf(drawing->out, "<path class=\"time\" d=\"M0 %.4gh%d\"/>",
+			sample_y(drawing, drawing->samples->time_ns), width);
 }
 
 /* Writes the picture's text alternative. */
@@ -227,7 +222,7 @@ static void write_alternative(const struct drawing *drawing)
 	const struct samples_range *range = drawing->range;
 	html_plural(drawing->out, (int64_t)range->calls, "call");
 	buffer_text(drawing->out, ": median ");
-	html_duration(drawing->out, median_of(drawing));
+	html_duration(drawing->out, range->median_ns);
 	if (range->most_ns > range->least_ns) {
 		buffer_text(drawing->out, ", the fastest ");
 		html_duration(drawing->out, range->least_ns);
@@ -256,10 +251,10 @@ void html_samples(struct buffer *out, const struct samples *samples)
 	draw_interval(&drawing);
 	draw_borders(&drawing);
 	if (columns == samples->count)
-		draw_median(&drawing);
+		draw_time(&drawing);
 	draw_calls(&drawing, columns);
-	if (columns != samples->count) /* draw the median last, because the strokes would hide it */
-		draw_median(&drawing);
+	if (columns != samples->count) /* draw the line last, because the strokes would hide it */
+		draw_time(&drawing);
 	draw_beyond(&drawing, columns);
 	buffer_text(out, "</svg>");
 }

@@ -14,7 +14,7 @@
 struct samples {
 	const double *ns;
 	size_t count;             /* in call order; a value that is not finite leaves a gap */
-	double median_ns;         /* drawn as a line; NAN: unknown */
+	double time_ns;           /* of the case, drawn as a line; NAN: unknown */
 	struct interval interval; /* of the case's time, drawn as a band */
 	int64_t blocks; /* equally long blocks of calls, with borders; unknown or below 2: none */
 };

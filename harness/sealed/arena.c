@@ -15,7 +15,8 @@ static struct {
 	pthread_mutex_t lock;
 	struct piece *pieces; /* by address */
 	size_t count, room;
-	uint64_t begin, used_end; /* of all that was ever given out */
+	uint64_t begin, end;
+	uint64_t used_end; /* of all that was ever given out */
 	bool was_full;
 } arena = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -27,6 +28,7 @@ void sealed_arena_open(uint64_t address, uint64_t bytes)
 	arena.count = arena.pieces ? 1 : 0;
 	arena.was_full = false;
 	arena.begin = arena.used_end = address;
+	arena.end = address + bytes;
 	if (arena.count)
 		arena.pieces[0] = (struct piece){ .address = address, .bytes = bytes, .is_fresh = true };
 	pthread_mutex_unlock(&arena.lock);
@@ -96,6 +98,14 @@ uint64_t sealed_arena_used(void)
 	const uint64_t used = arena.used_end - arena.begin;
 	pthread_mutex_unlock(&arena.lock);
 	return used;
+}
+
+bool sealed_arena_has(uint64_t address)
+{
+	pthread_mutex_lock(&arena.lock);
+	const bool is_there = address - arena.begin <= arena.end - arena.begin && arena.end;
+	pthread_mutex_unlock(&arena.lock);
+	return is_there;
 }
 
 bool sealed_arena_was_full(void)

@@ -27,6 +27,9 @@ bool sealed_arena_was_full(void);
  * since it was opened. A plan needs no more of the arena. */
 uint64_t sealed_arena_used(void);
 
+/* Whether an address lies in the arena, or at its end. */
+bool sealed_arena_has(uint64_t address);
+
 /* Frees a block. Does nothing with an address that is no block's. */
 void sealed_arena_free(void *address, ssize_t bytes, int device, void *stream);
 

@@ -60,8 +60,7 @@ constexpr struct {
 		"The call leaves work on another stream. At its end, record an event there and let the "
 		"default stream wait for it: cudaStreamWaitEvent(cudaStreamPerThread, event)." },
 	{ "cudaErrorStreamCapture",
-		"The call waits for the GPU, as copies to the host and cudaMemcpyToSymbol do. Keep the "
-		"call's data on the GPU, and make constants in the first call." },
+		"The call waits for the GPU, as copies to the host do. Keep the call's data on the GPU." },
 };
 
 std::string why_not_captured(const std::string &said)
@@ -143,10 +142,16 @@ class Builder
 	void load()
 	{
 		kernel_ = load_submission(mail_);
-		capture_ = reinterpret_cast<bool (*)(bool)>(dlsym(kernel_.object, "podium_capture"));
-		if (!capture_)
+		capture_ = find<const char *(*)(bool)>("podium_capture");
+		copied_ = find<Copied *>("podium_copied");
+		if (!capture_ || !copied_)
 			throw Broken{ ISOLATED_FAILED, "The submission was not compiled for this engine." };
 		mail_.send(ISOLATED_READY);
+	}
+
+	template <class Function> Function find(const char *name) const
+	{
+		return reinterpret_cast<Function>(dlsym(kernel_.object, name));
 	}
 
 	void take_input(const sealed_input_stream &input, int descriptor)
@@ -166,10 +171,9 @@ class Builder
 			/* The first calls make buffers and tables, which later calls find. */
 			call();
 			call();
-			cudaGraph_t graph = capture();
-			std::string text = make_plan(graph);
-			cudaGraphDestroy(graph);
-			answer(text);
+			Recording before = record(), last = record();
+			compare(before, last);
+			answer(last.text);
 		} catch (const NoPlan &none) {
 			sealed_built built = { static_cast<std::uint32_t>(none.status), 0, 0 };
 			std::string content(reinterpret_cast<const char *>(&built), sizeof built);
@@ -227,14 +231,12 @@ class Builder
 		else
 			kernel_.call(std::move(data), kept_, ending);
 		is_in_call = false;
-		bool has_left_out = capture_(false);
+		const char *obstacle = capture_(false);
 		status = cudaStreamEndCapture(cudaStreamPerThread, &graph);
 		kernel_.settle(left); /* also clears an error of the capture */
 		check_arena();
-		if (has_left_out)
-			refuse("The call launches a kernel on a stream that does not wait for the default "
-				   "stream. Record an event with cudaEventRecord(event) and let the stream wait: "
-				   "cudaStreamWaitEvent(stream, event).");
+		if (obstacle)
+			refuse(obstacle);
 		if (status != cudaSuccess || !ending.is_good || !left.is_good)
 			refuse(why_not_captured((ending.is_good ? "" : ending.text + "\n")
 				+ (left.is_good ? "" : left.text + "\n")
@@ -242,10 +244,64 @@ class Builder
 		return graph;
 	}
 
-	std::string make_plan(cudaGraph_t graph)
+	/* The plan of a call, and the bytes of its copies from the host. */
+	struct Recording {
+		std::string text;
+		std::vector<std::string> copies;
+	};
+
+	/* Records a call. kept_ is then its output. */
+	Recording record()
+	{
+		kept_.reset();
+		cudaGraph_t graph = capture();
+		std::vector<std::string> copies = take_copies();
+		std::string text = or_refuse([&] { return recorder_.plan(graph); });
+		cudaGraphDestroy(graph);
+		return { text, copies };
+	}
+
+	/* Writes the bytes that the captured call copied from the host to the arena, from which the
+	 * plan copies them. Variables must have them already, because the plan does not copy them. */
+	std::vector<std::string> take_copies()
+	{
+		std::vector<std::string> taken;
+		void *place;
+		const void *bytes;
+		std::size_t count;
+		bool is_variable;
+		while (copied_(taken.size(), &place, &bytes, &count, &is_variable)) {
+			taken.emplace_back(static_cast<const char *>(bytes), count);
+			std::string there(count, 0);
+			if (!is_variable)
+				cudaMemcpyAsync(place, bytes, count, cudaMemcpyHostToDevice, cudaStreamPerThread);
+			cudaMemcpyAsync(
+				there.data(), place, count, cudaMemcpyDeviceToHost, cudaStreamPerThread);
+			if (cudaDeviceSynchronize() != cudaSuccess)
+				throw Broken{ ISOLATED_FAILED, "A constant of the call cannot be copied." };
+			if (there != taken.back())
+				refuse("The call copies data from the host to a variable that contains other data "
+					   "before the call. Copy the same data in each call, and change the variable "
+					   "in no kernel.");
+		}
+		return taken;
+	}
+
+	/* Refuses a call that differs from the call before it. */
+	void compare(const Recording &before, const Recording &last)
+	{
+		if (before.copies != last.copies)
+			refuse("The call copies other data from the host to the GPU than the call before it. "
+				   "Keep such data on the GPU, or compute it in a kernel from the input.");
+		std::string doubt = or_refuse([&] { return recorder_.compare(before.text, last.text); });
+		if (!doubt.empty())
+			std::printf("Note: %s\n", doubt.c_str());
+	}
+
+	template <class Make> std::string or_refuse(Make &&make)
 	{
 		try {
-			return recorder_.plan(graph);
+			return make();
 		} catch (const Broken &broken) {
 			if (broken.code != ISOLATED_VIOLATION)
 				throw;
@@ -326,7 +382,10 @@ class Builder
 	std::map<std::uint64_t, std::uint64_t> places_;
 	plan_range arena_ = {};
 	Kernel kernel_ = {};
-	bool (*capture_)(bool is_begin) = nullptr; /* wraps.cu */
+	using Copied = bool(std::size_t number, void **place, const void **bytes, std::size_t *count,
+		bool *is_variable);
+	const char *(*capture_)(bool is_begin) = nullptr; /* wraps.cu */
+	Copied *copied_ = nullptr;                        /* wraps.cu */
 	sealed_input_stream input_ = {};
 	Memory stream_;                /* the input's */
 	std::vector<Piece> given_;     /* the input's pieces */

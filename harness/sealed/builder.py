@@ -347,13 +347,22 @@ class Builder(contestant.Contestant):
 		"""Returns the output's tree and the plan. If the call copies from the host, captures it
 		again with constants on the GPU."""
 		try:
-			return self.record_once(contextlib.nullcontext())
+			return self.record_twice(contextlib.nullcontext)
 		except Copies:
 			pass
 		constants = self.constants()
 		with constants.noting():
 			self.call_once()
-		return self.record_once(constants.replacing(), constants)
+		return self.record_twice(constants.replacing, constants)
+
+	def record_twice(self, context, constants=None):
+		"""Records two calls, which must do the same. Returns what record_once returns for the
+		second."""
+		before = self.record_once(context(), constants)[1]
+		self.kept = None
+		form, plan = self.record_once(context(), constants)
+		self.compare(before, plan)
+		return form, plan
 
 	def record_once(self, context, constants=None):
 		output, graph = self.capture(context)
@@ -432,6 +441,17 @@ class Builder(contestant.Contestant):
 		except wire.Violation as fault:
 			sentence = kernel_line(str(fault), self.slot) + str(fault)
 			raise (Copies if FROM_HOST in sentence else Refused)(sentence) from None
+
+	def compare(self, before, after):
+		"""Refuses a call that differs from the call before it. Prints a doubt about a kernel of the
+		submission's own."""
+		try:
+			doubt = self.record.compare(before, after)
+		except wire.Violation as fault:
+			raise Refused(kernel_line(str(fault), self.slot) + str(fault)) from None
+		line = kernel_line(doubt, self.slot)
+		if line:
+			print(f"Note: {line}{doubt}", flush=True)
 
 
 def main(arguments):

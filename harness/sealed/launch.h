@@ -63,8 +63,8 @@ struct sealed_plan_figures {
  *	INPUTS    the address of the input's place (u64), then the input's tree
  *	          (podium_tree.py), whose tensors lie at offsets in that place. A
  *	          descriptor brings the part on the host. MAPPED follows
- *	BUILD     calls the submission twice, captures its third call and records
- *	          the plan; BUILT follows
+ *	BUILD     calls the submission twice, captures and records its third call and
+ *	          its fourth, and compares the two plans; BUILT follows with the last
  *
  * The builder answers a frame that fails with TEXT and the reason. */
 

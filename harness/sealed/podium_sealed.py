@@ -33,6 +33,10 @@ _FUNCTIONS = {
 	"record_new": ([], _pointer),
 	"record_plan": ([_pointer, _pointer, ctypes.POINTER(_pointer)], ctypes.c_int),
 	"record_blob": ([_pointer, ctypes.c_uint32, ctypes.POINTER(ctypes.c_size_t)], _pointer),
+	"record_compare": (
+		[ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t],
+		ctypes.c_int,
+	),
 	"images_open": ([_pointer, ctypes.c_char_p], ctypes.c_int),
 	"range_open": ([], ctypes.c_int),
 	"range_map": ([_u64, _u64, ctypes.c_int], ctypes.c_int),
@@ -95,6 +99,14 @@ class Record:
 		made = ctypes.string_at(text)
 		_free(text)
 		return made
+
+	@staticmethod
+	def compare(before, after):
+		"""Compares the texts of the plans of two recordings of one call. Raises wire.Violation with
+		a sentence for the participant if they differ. Returns a doubt, or "" (record.h)."""
+		doubt = ctypes.create_string_buffer(512)
+		wire.succeed(_native.sealed_record_compare(before, after, doubt, len(doubt)))
+		return doubt.value.decode()
 
 	def blobs(self):
 		"""Yields the bytes of each blob of the last plan."""

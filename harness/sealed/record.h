@@ -39,6 +39,17 @@ void sealed_record_for_cpp(struct sealed_record *record);
  * ISOLATED_VIOLATION: the graph does what no plan can hold; the sentence is for the participant. */
 int sealed_record_plan(struct sealed_record *record, struct CUgraph_st *graph, char **text);
 
+/* Compares the plans of two recordings of one call: each node with its launch dimensions,
+ * attributes and parameters, all memsets, copies and edges, and the contents of variables. Only
+ * addresses in the arena may differ, because the second recording may have found other free memory
+ * there, and the plan has its own. Returns 0, or ISOLATED_VIOLATION with a sentence for the
+ * participant.
+ *
+ * Structures as parameters contain padding, which differs by chance. If only such bytes differ,
+ * *doubt is a sentence about the first of them, else "". Padding does not change what a kernel
+ * does; other bytes make the replay's outputs wrong. */
+int sealed_record_compare(const char *before, const char *after, char *doubt, size_t doubt_bytes);
+
 /* The bytes of a blob of the last plan: its images, then the contents of its variables. NULL: there
  * are fewer blobs. Valid until the next plan is made or the record is freed. */
 const void *sealed_record_blob(const struct sealed_record *record, uint32_t number, size_t *length);

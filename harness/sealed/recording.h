@@ -79,6 +79,15 @@ class Recorder
 		return made;
 	}
 
+	/* Compares the plans of two recordings of one call. Throws Broken with ISOLATED_VIOLATION if
+	 * they differ. Returns a doubt, or "" (record.h). */
+	std::string compare(const std::string &before, const std::string &after) const
+	{
+		char doubt[512];
+		need(SEALED(sealed_record_compare)(before.c_str(), after.c_str(), doubt, sizeof doubt));
+		return doubt;
+	}
+
 	/* A blob of the last plan: its address, and its bytes. NULL: there are fewer. */
 	std::pair<const void *, std::size_t> blob(std::uint32_t number) const
 	{

@@ -7,7 +7,13 @@
  * - In a captured call, waits for the GPU return at once. The call's work has not begun, and it
  *   cannot read results, because copies to the host are refused.
  * - In a captured call, cudaMemset and copies to the GPU do not wait either.
- * - In a captured call, launches on a stream that is not captured are noted.
+ * - In a captured call, a copy from the host becomes a copy from the arena, because a plan has no
+ *   data on the host. The builder writes the bytes there after the capture. A copy from the host
+ *   to a variable is left out, because the launcher restores variables before each call. The
+ *   builder checks that the variable has these bytes.
+ * - In a captured call, the launch of a CUDA graph adds this graph to the captured one. CUDA
+ *   refuses such a launch, and gives no graph for an instance, so a copy of each graph is kept.
+ * - In a captured call, work on a stream that is not captured is noted.
  *
  * It is compiled as C++, without code for the GPU. Names with _ptsz and _ptds are what
  * --default-stream=per-thread makes of a call, here as well. All of this runs in the process of the
@@ -19,6 +25,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -49,9 +56,30 @@ bool is_in_range(const void *memory)
 	return reinterpret_cast<std::uint64_t>(memory) - SEALED_RANGE_ADDRESS < SEALED_RANGE_BYTES;
 }
 
-std::atomic<bool> is_captured = false, has_left_out = false;
+constexpr char left_out[] =
+	"The call launches work on a stream that does not wait for the default stream. Record an event "
+	"with cudaEventRecord(event) and let the stream wait: cudaStreamWaitEvent(stream, event).";
+constexpr char unknown_graph[] =
+	"The call launches a CUDA graph that a library made, or that was changed in an unknown way. "
+	"Make "
+	"graphs with cudaGraphInstantiate, and change them with cudaGraphExecUpdate or "
+	"cudaGraphExecKernelNodeSetParams.";
+
+std::atomic<bool> is_captured = false;
+std::atomic<const char *> obstacle = nullptr; /* to recording the captured call: a sentence */
 std::mutex lock;
 std::vector<void *> freed; /* in the captured call */
+
+/* A copy from the host in the captured call. */
+struct Copied {
+	void *place; /* in the arena, or in a variable */
+	std::vector<char> bytes;
+	bool is_variable;
+};
+std::vector<Copied> copied;
+
+/* For each instance of a graph, a copy of the graph. */
+std::map<cudaGraphExec_t, cudaGraph_t> graphs;
 
 } // namespace
 
@@ -59,18 +87,40 @@ extern "C" {
 
 /* ---- for the builder ---- */
 
-/* Begins or ends a captured call. Returns whether the last one launched a kernel on a stream that
- * was not captured. */
-__attribute__((visibility("default"))) bool podium_capture(bool is_begin)
+/* Begins or ends a captured call. At its end, returns why it cannot be recorded, a sentence; NULL:
+ * nothing is known against it. */
+__attribute__((visibility("default"))) const char *podium_capture(bool is_begin)
 {
-	is_captured = is_begin;
-	if (is_begin)
-		return has_left_out = false;
 	std::lock_guard guard(lock);
+	is_captured = is_begin;
+	if (is_begin) {
+		for (const Copied &copy : copied)
+			if (!copy.is_variable)
+				arena().give(copy.place, 0, 0, nullptr);
+		copied.clear();
+		return obstacle = nullptr;
+	}
 	for (void *memory : freed)
 		arena().give(memory, 0, 0, nullptr);
 	freed.clear();
-	return has_left_out;
+	return obstacle;
+}
+
+/* Gives a copy from the host of the last captured call, in their order: the place that must have
+ * the bytes before each call, in the arena or in a variable. False: there are fewer. The bytes and
+ * the place in the arena belong to the copy until the next captured call begins. */
+__attribute__((visibility("default"))) bool podium_copied(
+	std::size_t number, void **place, const void **bytes, std::size_t *count, bool *is_variable)
+{
+	std::lock_guard guard(lock);
+	if (number >= copied.size())
+		return false;
+	const Copied &copy = copied[number];
+	*place = copy.place;
+	*bytes = copy.bytes.data();
+	*count = copy.bytes.size();
+	*is_variable = copy.is_variable;
+	return true;
 }
 
 /* ---- memory ---- */
@@ -163,11 +213,47 @@ WAIT(cudaEventSynchronize, (cudaEvent_t event), event)
 
 /* ---- copies ---- */
 
-cudaError_t __real_cudaMemset_ptds(void *to, int value, std::size_t bytes);
-cudaError_t __wrap_cudaMemset_ptds(void *to, int value, std::size_t bytes)
+cudaError_t __real_cudaMemcpyAsync_ptsz(
+	void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t __real_cudaMemsetAsync_ptsz(
+	void *to, int value, std::size_t bytes, cudaStream_t stream);
+
+static void note_work(cudaStream_t stream)
 {
-	return is_captured ? cudaMemsetAsync(to, value, bytes, cudaStreamPerThread)
-					   : __real_cudaMemset_ptds(to, value, bytes);
+	cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+	if (is_captured && cudaStreamIsCapturing(stream, &status) == cudaSuccess
+		&& status == cudaStreamCaptureStatusNone)
+		obstacle = left_out;
+}
+
+static bool is_on_host(const void *memory, cudaMemcpyKind kind)
+{
+	cudaPointerAttributes known = {};
+	if (kind != cudaMemcpyDefault)
+		return kind == cudaMemcpyHostToDevice;
+	return !is_in_range(memory) && cudaPointerGetAttributes(&known, memory) == cudaSuccess
+		&& (known.type == cudaMemoryTypeHost || known.type == cudaMemoryTypeUnregistered);
+}
+
+static void note_copy(void *place, const void *from, std::size_t bytes, bool is_variable)
+{
+	auto first = static_cast<const char *>(from);
+	std::lock_guard guard(lock);
+	copied.push_back({ place, std::vector<char>(first, first + bytes), is_variable });
+}
+
+cudaError_t __wrap_cudaMemcpyAsync_ptsz(
+	void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+{
+	note_work(stream);
+	if (!is_captured || !bytes || !is_in_range(to) || !is_on_host(from, kind))
+		return __real_cudaMemcpyAsync_ptsz(to, from, bytes, kind, stream);
+	void *place;
+	cudaError_t status = take_memory(&place, bytes);
+	if (status != cudaSuccess)
+		return status;
+	note_copy(place, from, bytes, false);
+	return __real_cudaMemcpyAsync_ptsz(to, place, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
 /* The call could read what a copy to the host brings, so CUDA may refuse such a copy. */
@@ -177,25 +263,62 @@ cudaError_t __wrap_cudaMemcpy_ptds(
 	void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind)
 {
 	return is_captured && is_in_range(to)
-		? cudaMemcpyAsync(to, from, bytes, kind, cudaStreamPerThread)
+		? __wrap_cudaMemcpyAsync_ptsz(to, from, bytes, kind, cudaStreamPerThread)
 		: __real_cudaMemcpy_ptds(to, from, bytes, kind);
 }
 
-/* ---- launches ---- */
-
-static void note_launch(cudaStream_t stream)
+/* Leaves a copy from the host out. Returns false for any other. */
+static bool leave_out(const void *variable, const void *from, std::size_t bytes, std::size_t offset,
+	cudaMemcpyKind kind, cudaError_t &status)
 {
-	cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
-	if (is_captured && cudaStreamIsCapturing(stream, &status) == cudaSuccess
-		&& status == cudaStreamCaptureStatusNone)
-		has_left_out = true;
+	void *place = nullptr;
+	if (!is_captured || !is_on_host(from, kind))
+		return false;
+	status = cudaGetSymbolAddress(&place, variable);
+	if (status == cudaSuccess)
+		note_copy(static_cast<char *>(place) + offset, from, bytes, true);
+	return true;
 }
+
+#define COPY_TO_VARIABLE(name, parameters, ...) \
+	cudaError_t __real_##name parameters; \
+	cudaError_t __wrap_##name parameters \
+	{ \
+		cudaError_t status; \
+		return leave_out(variable, from, bytes, offset, kind, status) \
+			? status \
+			: __real_##name(__VA_ARGS__); \
+	}
+
+COPY_TO_VARIABLE(cudaMemcpyToSymbol_ptds,
+	(const void *variable, const void *from, std::size_t bytes, std::size_t offset,
+		cudaMemcpyKind kind),
+	variable, from, bytes, offset, kind)
+COPY_TO_VARIABLE(cudaMemcpyToSymbolAsync_ptsz,
+	(const void *variable, const void *from, std::size_t bytes, std::size_t offset,
+		cudaMemcpyKind kind, cudaStream_t stream),
+	variable, from, bytes, offset, kind, stream)
+
+cudaError_t __wrap_cudaMemsetAsync_ptsz(void *to, int value, std::size_t bytes, cudaStream_t stream)
+{
+	note_work(stream);
+	return __real_cudaMemsetAsync_ptsz(to, value, bytes, stream);
+}
+
+cudaError_t __real_cudaMemset_ptds(void *to, int value, std::size_t bytes);
+cudaError_t __wrap_cudaMemset_ptds(void *to, int value, std::size_t bytes)
+{
+	return is_captured ? __real_cudaMemsetAsync_ptsz(to, value, bytes, cudaStreamPerThread)
+					   : __real_cudaMemset_ptds(to, value, bytes);
+}
+
+/* ---- launches ---- */
 
 #define LAUNCH(name, parameters, stream, ...) \
 	cudaError_t __real_##name parameters; \
 	cudaError_t __wrap_##name parameters \
 	{ \
-		note_launch(stream); \
+		note_work(stream); \
 		return __real_##name(__VA_ARGS__); \
 	}
 
@@ -218,8 +341,176 @@ LAUNCH(cudaLaunchKernelExC_ptsz,
 __attribute__((weak)) cudaError_t __real___cudaLaunchKernel_ptsz __cudaLaunchKernel_ptsz_parameters;
 cudaError_t __wrap___cudaLaunchKernel_ptsz __cudaLaunchKernel_ptsz_parameters
 {
-	note_launch(stream);
+	note_work(stream);
 	return __real___cudaLaunchKernel_ptsz(kernel, grid, block, arguments, shared, stream);
+}
+
+/* ---- graphs ---- */
+
+/* Allows this thread what CUDA forbids during a capture, such as making instances of graphs. */
+struct Relaxed {
+	Relaxed()
+	{
+		cudaThreadExchangeStreamCaptureMode(&mode);
+	}
+	~Relaxed()
+	{
+		cudaThreadExchangeStreamCaptureMode(&mode);
+	}
+	cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+};
+
+static void forget_graph(cudaGraphExec_t instance)
+{
+	auto found = graphs.find(instance);
+	if (found == graphs.end())
+		return;
+	cudaGraphDestroy(found->second);
+	graphs.erase(found);
+}
+
+static cudaError_t remember_graph(cudaError_t status, cudaGraphExec_t instance, cudaGraph_t graph)
+{
+	cudaGraph_t copy;
+	std::lock_guard guard(lock);
+	if (status != cudaSuccess)
+		return status;
+	forget_graph(instance);
+	if (cudaGraphClone(&copy, graph) == cudaSuccess)
+		graphs[instance] = copy;
+	return cudaSuccess;
+}
+
+#define INSTANTIATE(name, parameters, instance, ...) \
+	cudaError_t __real_##name parameters; \
+	cudaError_t __wrap_##name parameters \
+	{ \
+		Relaxed relaxed; \
+		cudaError_t status = __real_##name(__VA_ARGS__); \
+		return remember_graph(status, instance, graph); \
+	}
+
+INSTANTIATE(cudaGraphInstantiate,
+	(cudaGraphExec_t * instance, cudaGraph_t graph, unsigned long long flags), *instance, instance,
+	graph, flags)
+INSTANTIATE(cudaGraphInstantiateWithFlags,
+	(cudaGraphExec_t * instance, cudaGraph_t graph, unsigned long long flags), *instance, instance,
+	graph, flags)
+INSTANTIATE(cudaGraphInstantiateWithParams_ptsz,
+	(cudaGraphExec_t * instance, cudaGraph_t graph, cudaGraphInstantiateParams *more), *instance,
+	instance, graph, more)
+INSTANTIATE(cudaGraphExecUpdate,
+	(cudaGraphExec_t instance, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result), instance,
+	instance, graph, result)
+
+cudaError_t __real_cudaGraphExecDestroy(cudaGraphExec_t instance);
+cudaError_t __wrap_cudaGraphExecDestroy(cudaGraphExec_t instance)
+{
+	Relaxed relaxed;
+	std::lock_guard guard(lock);
+	forget_graph(instance);
+	return __real_cudaGraphExecDestroy(instance);
+}
+
+/* The node of the copy for a node of the graph. NULL: it is not known. */
+static cudaGraphNode_t find_node(cudaGraphExec_t instance, cudaGraphNode_t node)
+{
+	cudaGraphNode_t found = nullptr;
+	auto graph = graphs.find(instance);
+	return graph != graphs.end()
+			&& cudaGraphNodeFindInClone(&found, node, graph->second) == cudaSuccess
+		? found
+		: nullptr;
+}
+
+/* Changes a node of an instance, and of the copy by `set`. If that fails, the copy is forgotten. */
+#define CHANGE(name, parameters, set, ...) \
+	cudaError_t __real_##name parameters; \
+	cudaError_t __wrap_##name parameters \
+	{ \
+		Relaxed relaxed; \
+		std::lock_guard guard(lock); \
+		cudaError_t status = __real_##name(instance, node, __VA_ARGS__); \
+		cudaGraphNode_t copy = find_node(instance, node); \
+		if (!copy || set != cudaSuccess) \
+			forget_graph(instance); \
+		return status; \
+	}
+
+CHANGE(cudaGraphExecKernelNodeSetParams,
+	(cudaGraphExec_t instance, cudaGraphNode_t node, const cudaKernelNodeParams *to),
+	cudaGraphKernelNodeSetParams(copy, to), to)
+CHANGE(cudaGraphExecMemsetNodeSetParams,
+	(cudaGraphExec_t instance, cudaGraphNode_t node, const cudaMemsetParams *to),
+	cudaGraphMemsetNodeSetParams(copy, to), to)
+CHANGE(cudaGraphExecMemcpyNodeSetParams,
+	(cudaGraphExec_t instance, cudaGraphNode_t node, const cudaMemcpy3DParms *to),
+	cudaGraphMemcpyNodeSetParams(copy, to), to)
+CHANGE(cudaGraphExecMemcpyNodeSetParams1D,
+	(cudaGraphExec_t instance, cudaGraphNode_t node, void *to, const void *from, std::size_t bytes,
+		cudaMemcpyKind kind),
+	cudaGraphMemcpyNodeSetParams1D(copy, to, from, bytes, kind), to, from, bytes, kind)
+/* These changes are not made in the copy. */
+CHANGE(cudaGraphExecNodeSetParams,
+	(cudaGraphExec_t instance, cudaGraphNode_t node, cudaGraphNodeParams *to),
+	cudaErrorNotSupported, to)
+CHANGE(cudaGraphExecChildGraphNodeSetParams,
+	(cudaGraphExec_t instance, cudaGraphNode_t node, cudaGraph_t to), cudaErrorNotSupported, to)
+CHANGE(cudaGraphNodeSetEnabled, (cudaGraphExec_t instance, cudaGraphNode_t node, unsigned int to),
+	cudaErrorNotSupported, to)
+
+/* Adds a graph to the one that the stream captures, behind the stream's work so far. */
+static cudaError_t add_graph(cudaGraph_t graph, cudaStream_t stream)
+{
+	cudaStreamCaptureStatus state;
+	cudaGraph_t whole;
+	const cudaGraphNode_t *before;
+	cudaGraphNode_t node;
+	std::size_t count;
+#if CUDART_VERSION >= 13000
+	cudaError_t status =
+		cudaStreamGetCaptureInfo(stream, &state, nullptr, &whole, &before, nullptr, &count);
+#else
+	cudaError_t status =
+		cudaStreamGetCaptureInfo_v2(stream, &state, nullptr, &whole, &before, &count);
+#endif
+	if (status == cudaSuccess)
+		status = cudaGraphAddChildGraphNode(&node, whole, before, count, graph);
+	if (status != cudaSuccess)
+		return status;
+#if CUDART_VERSION >= 13000
+	return cudaStreamUpdateCaptureDependencies(
+		stream, &node, nullptr, 1, cudaStreamSetCaptureDependencies);
+#else
+	return cudaStreamUpdateCaptureDependencies(stream, &node, 1, cudaStreamSetCaptureDependencies);
+#endif
+}
+
+cudaError_t __real_cudaGraphLaunch_ptsz(cudaGraphExec_t instance, cudaStream_t stream);
+cudaError_t __wrap_cudaGraphLaunch_ptsz(cudaGraphExec_t instance, cudaStream_t stream)
+{
+	note_work(stream);
+	if (!is_captured || obstacle)
+		return __real_cudaGraphLaunch_ptsz(instance, stream);
+	std::lock_guard guard(lock);
+	auto found = graphs.find(instance);
+	if (found != graphs.end())
+		return add_graph(found->second, stream);
+	obstacle = unknown_graph;
+	return cudaErrorStreamCaptureUnsupported;
+}
+
+/* What nvcc makes of cudaGraphLaunch also with --default-stream=per-thread, because of an inline
+ * function in cuda_device_runtime_api.h (CUDA 13.0). */
+cudaError_t __wrap_cudaGraphLaunch(cudaGraphExec_t instance, cudaStream_t stream)
+{
+	return __wrap_cudaGraphLaunch_ptsz(instance, stream ? stream : cudaStreamPerThread);
+}
+
+cudaError_t __real_cudaGraphUpload_ptsz(cudaGraphExec_t instance, cudaStream_t stream);
+cudaError_t __wrap_cudaGraphUpload_ptsz(cudaGraphExec_t instance, cudaStream_t stream)
+{
+	return is_captured ? cudaSuccess : __real_cudaGraphUpload_ptsz(instance, stream);
 }
 
 } /* extern "C" */

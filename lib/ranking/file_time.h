@@ -5,7 +5,10 @@
  * Its error is the larger of two: the error of the mean from the results' own errors, and the
  * standard error of the results' mean from how much they differ. If half of the interval is over
  * 1 % + 0.4 us, the interval's upper end is the time, as for a single result (task_charge_noise).
- * On the CPU device, whose times vary much, no result is charged.
+ * On the CPU device, whose times vary much, no result is charged. Half of the interval is 1.96
+ * errors for any number of results. By Student's t the interval of two results would be 6.5 times
+ * as wide, although their own errors tell how precise they are.
+ *
  * Results of withdrawn submissions count, because one could else withdraw the slow ones. So do
  * those of deleted accounts: submissions.file_sha256 is the hash of the source even after the
  * source was deleted. */

@@ -100,7 +100,7 @@ scene('each case has a chart of its calls with a text alternative', async (come)
 	}
 	await page.goto(`/submission/${ordinary}`);
 	await page.locator('svg.samples').first().waitFor();
-	const name = new RegExp('^100 calls: median 31\\.89 µs, the fastest .* '
+	const name = new RegExp('^100 calls: median 31\\.90 µs, the fastest .* '
 		+ '95 % interval of the time 31\\.871 to 31\\.929 µs, 1 beyond');
 	const picture = page.getByRole('img', { name }).first();
 	for (const { size, widest } of [{ size: SIZES[0], widest: 330 },

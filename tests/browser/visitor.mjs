@@ -4,7 +4,7 @@
 //	python3 tests/lib/instance.py node FILE
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
@@ -17,6 +17,7 @@ export const PASSWORD = 'quiet amber lighthouse';
 const FLAGS = ['--disable-gpu', '--disable-quic', '--no-first-run',
 	'--disable-background-networking', '--disable-component-update',
 	'--disable-sync'];
+const CHROMIUMS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 const SCENE_LIMIT_MS = 240_000, PAGE_LIMIT_MS = 30_000;
 export const RUN_LIMIT_MS = 150_000;
 
@@ -32,7 +33,7 @@ let running;
 
 function browser() {
 	running ??= chromium.launch(
-		{ executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
+		{ executablePath: process.env.CHROMIUM || CHROMIUMS.find(existsSync),
 		chromiumSandbox: process.getuid() !== 0,
 		args: FLAGS });
 	return running;

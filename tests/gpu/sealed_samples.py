@@ -302,6 +302,130 @@ SHARED_BODY = """
 	cudaFuncSetAttribute(stage, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10);
 	stage<<<count / 1024, 1024, 200 << 10, stream>>>(x, out);
 """
+# As CUTLASS multiplies on Ampere: four stages of tiles, which cp.async fills ahead of their use.
+PIPELINE = """
+#include <cuda_pipeline.h>
+constexpr int SIZE = 1024, TILE = 64, DEPTH = 32, STAGES = 4, STEPS = SIZE / DEPTH;
+struct Stage { float a[TILE][DEPTH], b[DEPTH][TILE]; };
+__device__ void fetch(Stage &stage, const float *x, int row, int column, int k)
+{
+	for (int i = threadIdx.x * 4; i < TILE * DEPTH; i += 1024) {
+		const float *a = x + (row + i / DEPTH) * SIZE + k + i % DEPTH;
+		const float *b = x + (k + i / TILE) * SIZE + column + i % TILE;
+		__pipeline_memcpy_async(&stage.a[i / DEPTH][i % DEPTH], a, 16);
+		__pipeline_memcpy_async(&stage.b[i / TILE][i % TILE], b, 16);
+	}
+}
+__global__ void multiply(const float *x, float *out)
+{
+	extern __shared__ __align__(16) Stage stages[];
+	const int row = blockIdx.y * TILE, column = blockIdx.x * TILE;
+	const int r = threadIdx.x / 16 * 4, c = threadIdx.x % 16 * 4;
+	float sums[4][4] = {};
+	for (int step = 0; step < STAGES - 1; step++) {
+		fetch(stages[step], x, row, column, step * DEPTH);
+		__pipeline_commit();
+	}
+	for (int step = 0; step < STEPS; step++) {
+		__pipeline_wait_prior(STAGES - 2);
+		__syncthreads();
+		const int next = step + STAGES - 1;
+		if (next < STEPS)
+			fetch(stages[next % STAGES], x, row, column, next * DEPTH);
+		__pipeline_commit();
+		const Stage &now = stages[step % STAGES];
+		for (int k = 0; k < DEPTH; k++)
+			for (int i = 0; i < 16; i++)
+				sums[i / 4][i % 4] += now.a[r + i / 4][k] * now.b[k][c + i % 4];
+	}
+	for (int i = 0; i < 16; i++)
+		out[(row + r + i / 4) * SIZE + column + c + i % 4] = sums[i / 4][i % 4];
+}
+"""
+PIPELINE_BODY = """
+	const int bytes = STAGES * sizeof(Stage);
+	cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+	multiply<<<dim3(SIZE / TILE, SIZE / TILE), 256, bytes, stream>>>(x, out);
+"""
+# As CUTLASS loads on Hopper: TMA fills four stages, and each has a barrier that counts its bytes.
+TMA = """
+#include <cuda.h>
+#include <dlfcn.h>
+constexpr int SIZE = 1024, TILE = 64, STAGES = 4, STEPS = SIZE / TILE;
+struct Room { float tiles[STAGES][TILE][TILE]; unsigned long long full[STAGES]; };
+__device__ unsigned shared(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
+__device__ void fetch(Room &room, const CUtensorMap &map, int row, int step)
+{
+	const unsigned full = shared(&room.full[step % STAGES]);
+	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+		:: "r"(full), "r"((unsigned)sizeof room.tiles[0]) : "memory");
+	asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+		" [%0], [%1, {%2, %3}], [%4];" :: "r"(shared(room.tiles[step % STAGES])),
+		"l"(&map), "r"(step * TILE), "r"(row), "r"(full) : "memory");
+}
+__device__ void wait(const unsigned long long &full, unsigned parity)
+{
+	for (unsigned is_full = 0; !is_full;)
+		asm volatile("{ .reg .pred full; mbarrier.try_wait.parity.shared::cta.b64 full, [%1], %2;"
+			" selp.u32 %0, 1, 0, full; }" : "=r"(is_full) : "r"(shared(&full)), "r"(parity)
+			: "memory");
+}
+__global__ void double_tiles(const __grid_constant__ CUtensorMap map, float *out)
+{
+	extern __shared__ __align__(128) char memory[];
+	Room &room = *(Room *)memory;
+	const int row = blockIdx.x * TILE;
+	if (threadIdx.x == 0) {
+		for (int stage = 0; stage < STAGES; stage++)
+			asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(shared(&room.full[stage]))
+				: "memory");
+		asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+		for (int step = 0; step < STAGES; step++)
+			fetch(room, map, row, step);
+	}
+	__syncthreads();
+	for (int step = 0; step < STEPS; step++) {
+		wait(room.full[step % STAGES], step / STAGES % 2);
+		for (int i = threadIdx.x; i < TILE * TILE; i += 256)
+			out[(row + i / TILE) * SIZE + step * TILE + i % TILE] =
+				2 * room.tiles[step % STAGES][i / TILE][i % TILE];
+		__syncthreads();
+		if (threadIdx.x == 0 && step + STAGES < STEPS)
+			fetch(room, map, row, step + STAGES);
+	}
+}
+"""
+TMA_BODY = """
+	static auto encode = (decltype(&cuTensorMapEncodeTiled))dlsym(
+		dlopen("libcuda.so.1", RTLD_NOW), "cuTensorMapEncodeTiled");
+	CUtensorMap map;
+	const cuuint64_t sizes[] = { SIZE, SIZE }, pitch[] = { SIZE * sizeof(float) };
+	const cuuint32_t box[] = { TILE, TILE }, step[] = { 1, 1 };
+	encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, (void *)x, sizes, pitch, box, step,
+		CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+		CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+	const int bytes = sizeof(Room);
+	cudaFuncSetAttribute(double_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+	double_tiles<<<SIZE / TILE, 256, bytes, stream>>>(map, out);
+"""
+COUNTED = """
+__global__ void scale_by(const float *x, float *out, int call)
+{ out[index()] = x[index()] * (call ? 2 : 3); }
+"""
+# Padding that differs from call to call, as that of structures on the stack may.
+PADDED = """
+struct Padded { char by; long count; };
+__global__ void scale_by(const float *x, float *out, Padded padded)
+{ if (index() < padded.count) out[index()] = x[index()] * padded.by; }
+"""
+PADDED_BODY = """
+	static char call;
+	Padded padded;
+	memset(&padded, ++call, sizeof padded);
+	padded.by = 5;
+	padded.count = count;
+	scale_by<<<count / 256, 256, 0, stream>>>(x, out, padded);
+"""
 PRINTING = """
 __global__ void tell(const float *x, float *out)
 { out[index()] = x[index()]; if (x[index()] > 2) printf("%f\\n", x[index()]); }
@@ -412,6 +536,23 @@ SAMPLES = {
 		(((1 << 14,), "float32"),),
 	),
 	"200 KB shared": cuda(SHARED, SHARED_BODY),
+	"pipeline of cp.async": cuda(PIPELINE, PIPELINE_BODY),
+	"pipeline of TMA": cuda(TMA, TMA_BODY),
+	"padding that differs": cuda("#include <cstring>\n" + PADDED, PADDED_BODY),
+	"outputs in turns": plain(
+		"\tBUFFERS.reverse()\n\treturn torch.mul(data[0], 2, out=BUFFERS[0])",
+		before="BUFFERS = [torch.empty(1 << 20, device='cuda') for _ in range(2)]\n",
+	),
+	"counter as a parameter": refuse(
+		"gets 0x4 as parameter 2, and got 0x3 in the call before",
+		COUNTED,
+		"static int call; scale_by<<<count / 256, 256, 0, stream>>>(x, out, ++call);",
+	),
+	"grid that differs": refuse(
+		"has a grid of 4 x 1 x 1, and had one of 3 x 1 x 1 in the call before",
+		COUNTED,
+		"static int call; scale_by<<<++call, 256, 0, stream>>>(x, out, 1);",
+	),
 	"waits": plain(
 		"\tout = data[0] * 2\n\ttorch.cuda.synchronize()\n"
 		"\ttorch.cuda.current_stream().synchronize()\n\treturn out"

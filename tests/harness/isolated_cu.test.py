@@ -25,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ISOLATED = ROOT / "harness" / "isolated"
 BUILD = ROOT / os.environ.get("B", "build/release")
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+import plans  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 from tools import nvcc_lack, system_nvcc  # noqa: E402
 
@@ -262,7 +263,8 @@ output_t custom_kernel(input_t data)
 }
 """
 # A submission to the sealed engine. Its plan multiplies the input by the factor that it keeps in
-# the arena (tests/lib/pretended_sealed/cu_launcher.py). Its third call is the captured one.
+# the arena (tests/lib/pretended_sealed/cu_launcher.py). Of each four calls for a case, the last two
+# are captured.
 SEALED_SUBMISSION = """#include "task.h"
 #include <cstdio>
 #include <cstring>
@@ -271,12 +273,16 @@ SEALED_SUBMISSION = """#include "task.h"
 #include <unistd.h>
 static const char *mode = getenv("MODE") ? getenv("MODE") : "";
 static bool is(const char *name) { return std::strcmp(mode, name) == 0; }
-static void write_plan(const float *from, const float *to, const float *factor, std::size_t count)
+static void write_plan(const float *from, const float *to, const float *factor, std::size_t count,
+	int call)
 {
 	std::FILE *file = std::fopen("plan", "w");
 	bool is_refused = is("is refused by the launcher");
-	std::fprintf(file, "{\\"input\\":%zu,\\"output\\":%zu,\\"factor\\":%zu,\\"count\\":%zu%s}",
+	std::fprintf(file,
+		"{\\"input\\":%zu,\\"output\\":%zu,\\"factor\\":%zu,\\"count\\":%zu,\\"call\\":%d%s,"
+		"\\"nodes\\":[{\\"kind\\":\\"empty\\"}]}",
 		std::size_t(from), std::size_t(to), std::size_t(factor), count,
+		is("varies from call to call") ? call : 0,
 		is_refused ? ",\\"refuse\\":\\"Blob 0 of the plan has another hash.\\""
 		: is("fails on the GPU") ? ",\\"run\\":\\"raise RuntimeError('illegal address')\\""
 		: is("has no CUPTI") ? ",\\"trace\\":\\"has no CUPTI\\""
@@ -284,14 +290,42 @@ static void write_plan(const float *from, const float *to, const float *factor, 
 		: is("is silent in a trace") ? ",\\"trace\\":\\"is silent\\"" : "");
 	std::fclose(file);
 }
+static bool copies() { return std::strncmp(mode, "copies", 6) == 0; }
+/* Copies 2.0f, or the call's number, from the host to the arena, or to a variable. Returns the
+ * place from which a plan copies it. There is no GPU, so CUDA refuses the copy in the graph. */
+static float variable;
+extern "C" bool podium_copied(std::size_t, void **, const void **, std::size_t *, bool *);
+extern "C" cudaError_t __wrap_cudaGetSymbolAddress(void **at, const void *)
+{
+	*at = &variable;
+	return cudaSuccess;
+}
+static const float *copy(float *to, int call)
+{
+	float from = is("copies its number") || is("copies its number to a variable") ? call : 2;
+	void *place = to;
+	const void *bytes;
+	std::size_t count;
+	bool is_variable;
+	if (is("copies to a variable") || is("copies its number to a variable")) {
+		variable = call < 3 ? from : variable;
+		(cudaMemcpyToSymbol_ptds)(&variable, &from, 4, 0, cudaMemcpyHostToDevice);
+	} else
+		(cudaMemcpyAsync_ptsz)(to, &from, 4, cudaMemcpyHostToDevice, nullptr);
+	return podium_copied(0, &place, &bytes, &count, &is_variable) && !is_variable
+		? static_cast<float *>(place) : to;
+}
 output_t custom_kernel(input_t data)
 {
 	static int calls;
+	static std::size_t size;
 	static pretended::Buffer<float> factor(256);
-	bool is_captured = ++calls % 3 == 0, is_slow = is("is slow and recorded if small");
+	auto &[values, codes] = data;
+	if (std::exchange(size, values.size()) != values.size())
+		calls = 0;
+	bool is_captured = calls++ % 4 >= 2, is_slow = is("is slow and recorded if small");
 	bool is_for_small = is_slow || is("is recorded if small");
 	usleep(is_slow ? 1600000 : 0);
-	auto &[values, codes] = data;
 	if (is("needs much"))
 		pretended::Buffer<char> much(8 << 20);
 	const float *freed = pretended::Buffer<float>(values.size()).data();
@@ -304,6 +338,9 @@ output_t custom_kernel(input_t data)
 		throw std::runtime_error("a wait");
 	*factor.data() = is("is wrong") ? 3 : 2;
 	factor.data()[255] = 1;
+	const float *by = factor.data();
+	if (copies())
+		by = copy(factor.data(), calls);
 	if (is("raises"))
 		throw std::runtime_error("no such luck");
 	if (is_captured && is("raises when captured"))
@@ -321,7 +358,7 @@ output_t custom_kernel(input_t data)
 		codes.resize(static_cast<std::size_t>(calls));
 	float *to = is("returns its input") ? values.data() : made.data();
 	if (is_captured && !is("is not recorded") && !(is_for_small && values.size() > 9))
-		write_plan(values.data(), to, factor.data(), values.size());
+		write_plan(values.data(), to, by, values.size(), calls);
 	if (is_captured && is_for_small && values.size() > 9)
 		std::remove("plan"); /* of the case before */
 	if (is("returns the middle"))
@@ -347,6 +384,15 @@ static std::string calls;
 static std::set<cudaStream_t> captured;
 static char *const base = reinterpret_cast<char *>(SEALED_RANGE_ADDRESS);
 static bool is_full = false;
+/* Handles are numbers. The copy of a graph or of a node has a number that is larger by 100. */
+static std::size_t number_of(const void *handle)
+{
+	return reinterpret_cast<std::size_t>(handle);
+}
+template <class Handle> static Handle handle(std::size_t number)
+{
+	return reinterpret_cast<Handle>(number);
+}
 extern "C" {
 __attribute__((visibility("default"))) void *sealed_arena_malloc(ssize_t bytes, int, void *)
 {
@@ -374,20 +420,86 @@ REAL(cudaStreamSynchronize, cudaStream_t)
 REAL(cudaStreamSynchronize_ptsz, cudaStream_t)
 REAL(cudaEventSynchronize, cudaEvent_t)
 REAL(cudaMemset_ptds, void *, int, std::size_t)
+REAL(cudaMemsetAsync_ptsz, void *, int, std::size_t, cudaStream_t)
 REAL(cudaMemcpy_ptds, void *, const void *, std::size_t, cudaMemcpyKind)
+REAL(cudaMemcpyAsync_ptsz, void *, const void *from, std::size_t, cudaMemcpyKind, cudaStream_t)
+REAL(cudaMemcpyToSymbol_ptds, const void *, const void *, std::size_t, std::size_t,
+	cudaMemcpyKind)
+REAL(cudaMemcpyToSymbolAsync_ptsz, const void *, const void *, std::size_t, std::size_t,
+	cudaMemcpyKind, cudaStream_t)
 REAL(cudaLaunchKernel_ptsz, const void *, dim3, dim3, void **, std::size_t, cudaStream_t)
 REAL(cudaLaunchCooperativeKernel_ptsz, const void *, dim3, dim3, void **, std::size_t,
 	cudaStream_t)
 REAL(cudaLaunchKernelExC_ptsz, const cudaLaunchConfig_t *, const void *, void **)
 REAL(__cudaLaunchKernel_ptsz, cudaKernel_t, dim3, dim3, void **, std::size_t, cudaStream_t)
-cudaError_t cudaMemsetAsync_ptsz(void *, int, std::size_t, cudaStream_t)
+REAL(cudaGraphInstantiate, cudaGraphExec_t *, cudaGraph_t, unsigned long long)
+REAL(cudaGraphInstantiateWithFlags, cudaGraphExec_t *, cudaGraph_t, unsigned long long)
+REAL(cudaGraphInstantiateWithParams_ptsz, cudaGraphExec_t *, cudaGraph_t,
+	cudaGraphInstantiateParams *)
+REAL(cudaGraphExecUpdate, cudaGraphExec_t, cudaGraph_t, cudaGraphExecUpdateResultInfo *)
+REAL(cudaGraphExecDestroy, cudaGraphExec_t)
+REAL(cudaGraphExecKernelNodeSetParams, cudaGraphExec_t, cudaGraphNode_t,
+	const cudaKernelNodeParams *)
+REAL(cudaGraphExecMemsetNodeSetParams, cudaGraphExec_t, cudaGraphNode_t, const cudaMemsetParams *)
+REAL(cudaGraphExecMemcpyNodeSetParams, cudaGraphExec_t, cudaGraphNode_t,
+	const cudaMemcpy3DParms *)
+REAL(cudaGraphExecMemcpyNodeSetParams1D, cudaGraphExec_t, cudaGraphNode_t, void *, const void *,
+	std::size_t, cudaMemcpyKind)
+REAL(cudaGraphExecNodeSetParams, cudaGraphExec_t, cudaGraphNode_t, cudaGraphNodeParams *)
+REAL(cudaGraphExecChildGraphNodeSetParams, cudaGraphExec_t, cudaGraphNode_t, cudaGraph_t)
+REAL(cudaGraphNodeSetEnabled, cudaGraphExec_t, cudaGraphNode_t, unsigned int)
+REAL(cudaGraphLaunch_ptsz, cudaGraphExec_t, cudaStream_t)
+cudaError_t __wrap_cudaGraphLaunch(cudaGraphExec_t, cudaStream_t);
+REAL(cudaGraphUpload_ptsz, cudaGraphExec_t, cudaStream_t)
+#define STEP(name, parameters, text, ...) \
+	cudaError_t name parameters { calls += text; __VA_ARGS__; return cudaSuccess; }
+STEP(cudaThreadExchangeStreamCaptureMode, (cudaStreamCaptureMode *mode), "",
+	calls += *mode == cudaStreamCaptureModeRelaxed ? "( " : ") ";
+	*mode = *mode == cudaStreamCaptureModeRelaxed ? cudaStreamCaptureModeGlobal
+		: cudaStreamCaptureModeRelaxed)
+STEP(cudaGraphClone, (cudaGraph_t *copy, cudaGraph_t graph),
+	"clone " + std::to_string(number_of(graph)) + " ",
+	*copy = handle<cudaGraph_t>(number_of(graph) + 100))
+STEP(cudaGraphDestroy, (cudaGraph_t graph), "destroy " + std::to_string(number_of(graph)) + " ", )
+STEP(cudaGraphNodeFindInClone, (cudaGraphNode_t *copy, cudaGraphNode_t node, cudaGraph_t graph),
+	"find in " + std::to_string(number_of(graph)) + " ",
+	*copy = handle<cudaGraphNode_t>(number_of(node) + 100))
+#define SET(name, ...) \
+	STEP(name, (cudaGraphNode_t node, __VA_ARGS__), \\
+		"set " + std::to_string(number_of(node)) + " ", )
+SET(cudaGraphKernelNodeSetParams, const cudaKernelNodeParams *)
+SET(cudaGraphMemsetNodeSetParams, const cudaMemsetParams *)
+SET(cudaGraphMemcpyNodeSetParams, const cudaMemcpy3DParms *)
+SET(cudaGraphMemcpyNodeSetParams1D, void *, const void *, std::size_t, cudaMemcpyKind)
+static const cudaGraphNode_t latest[] = { handle<cudaGraphNode_t>(7), handle<cudaGraphNode_t>(8) };
+#if CUDART_VERSION >= 13000
+STEP(cudaStreamGetCaptureInfo_ptsz, (cudaStream_t, cudaStreamCaptureStatus *, unsigned long long *,
+	cudaGraph_t *graph, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **,
+	std::size_t *count), "", *graph = handle<cudaGraph_t>(9); *nodes = latest; *count = 2)
+STEP(cudaStreamUpdateCaptureDependencies_ptsz, (cudaStream_t, cudaGraphNode_t *node,
+	const cudaGraphEdgeData *, std::size_t count, unsigned int flags),
+	"behind " + std::to_string(number_of(*node) + count + flags) + " ", )
+#else
+STEP(cudaStreamGetCaptureInfo_v2_ptsz, (cudaStream_t, cudaStreamCaptureStatus *,
+	unsigned long long *, cudaGraph_t *graph, const cudaGraphNode_t **nodes, std::size_t *count),
+	"", *graph = handle<cudaGraph_t>(9); *nodes = latest; *count = 2)
+STEP(cudaStreamUpdateCaptureDependencies_ptsz, (cudaStream_t, cudaGraphNode_t *node,
+	std::size_t count, unsigned int flags),
+	"behind " + std::to_string(number_of(*node) + count + flags) + " ", )
+#endif
+STEP(cudaGraphAddChildGraphNode, (cudaGraphNode_t *node, cudaGraph_t graph,
+	const cudaGraphNode_t *before, std::size_t count, cudaGraph_t inner),
+	"add " + std::to_string(number_of(inner)) + " to " + std::to_string(number_of(graph))
+		+ " behind " + std::to_string(number_of(before[count - 1])) + " ",
+	*node = handle<cudaGraphNode_t>(20))
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *known, const void *at)
 {
-	calls += "async set ";
+	known->type = at == base - 8 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
 	return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync_ptsz(void *, const void *, std::size_t, cudaMemcpyKind, cudaStream_t)
+cudaError_t cudaGetSymbolAddress(void **at, const void *variable)
 {
-	calls += "async copy ";
+	*at = const_cast<void *>(variable);
 	return cudaSuccess;
 }
 cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, cudaStreamCaptureStatus *status)
@@ -395,18 +507,63 @@ cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, cudaStreamCaptureSta
 	*status = captured.count(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
 	return cudaSuccess;
 }
-bool podium_capture(bool is_begin);
+const char *podium_capture(bool is_begin);
+bool podium_copied(std::size_t, void **, const void **, std::size_t *, bool *);
+}
+static void tell_copies(const char *step)
+{
+	void *place;
+	const void *bytes;
+	std::size_t count;
+	bool is_variable;
+	for (std::size_t i = 0; podium_copied(i, &place, &bytes, &count, &is_variable); i++)
+		calls += std::string(static_cast<const char *>(bytes), count) + " for "
+			+ (is_variable ? "variable " : "arena ")
+			+ std::to_string(static_cast<char *>(place) - base) + " ";
+	std::printf("%s: 0 %s\\n", step, calls.c_str());
+	calls.clear();
 }
 static void say(const char *step, int result)
 {
 	std::printf("%s: %d %s\\n", step, result, calls.c_str());
 	calls.clear();
 }
+static void launch(const char *step, cudaGraphExec_t instance)
+{
+	say(step, __wrap_cudaGraphLaunch_ptsz(instance, nullptr));
+}
+static void all_graphs()
+{
+	auto one = handle<cudaGraphExec_t>(1), other = handle<cudaGraphExec_t>(2), given = one;
+	auto node = handle<cudaGraphNode_t>(5);
+	say("make", __wrap_cudaGraphInstantiate(&given, handle<cudaGraph_t>(11), 0));
+	launch("graph", one);
+	say("graph by nvcc", __wrap_cudaGraphLaunch(one, nullptr));
+	say("upload", __wrap_cudaGraphUpload_ptsz(one, nullptr));
+	given = other;
+	say("make with flags", __wrap_cudaGraphInstantiateWithFlags(
+		&given, handle<cudaGraph_t>(12), 0));
+	launch("graph with flags", other);
+	say("update", __wrap_cudaGraphExecUpdate(one, handle<cudaGraph_t>(13), nullptr));
+	launch("updated graph", one);
+	say("change", __wrap_cudaGraphExecKernelNodeSetParams(one, node, nullptr));
+	say("change a set", __wrap_cudaGraphExecMemsetNodeSetParams(one, node, nullptr));
+	say("change a copy", __wrap_cudaGraphExecMemcpyNodeSetParams(one, node, nullptr));
+	say("change a row", __wrap_cudaGraphExecMemcpyNodeSetParams1D(one, node, nullptr, nullptr, 1,
+		cudaMemcpyDefault));
+	launch("changed graph", one);
+	say("end of a graph", __wrap_cudaGraphExecDestroy(one));
+	say("change in general", __wrap_cudaGraphExecNodeSetParams(other, node, nullptr));
+	say("make with parameters", __wrap_cudaGraphInstantiateWithParams_ptsz(
+		&given, handle<cudaGraph_t>(14), nullptr));
+	say("switch off", __wrap_cudaGraphNodeSetEnabled(other, node, 0));
+	say("change a graph", __wrap_cudaGraphExecChildGraphNodeSetParams(other, node, nullptr));
+}
 static void all(const char *when)
 {
 	void *memory = nullptr;
 	std::size_t pitch = 0;
-	char here = 0;
+	char here = 'h';
 	cudaLaunchConfig_t launch = {};
 	std::printf("%s\\n", when);
 	say("malloc", __wrap_cudaMalloc(&memory, 100));
@@ -425,6 +582,21 @@ static void all(const char *when)
 	say("wait for an event", __wrap_cudaEventSynchronize(nullptr));
 	say("set", __wrap_cudaMemset_ptds(base, 0, 1));
 	say("copy", __wrap_cudaMemcpy_ptds(base, &here, 1, cudaMemcpyDefault));
+	say("copy on the GPU", __wrap_cudaMemcpyAsync_ptsz(base, base - 8, 1, cudaMemcpyDefault,
+		nullptr));
+	say("copy within", __wrap_cudaMemcpyAsync_ptsz(base, base + 8, 1, cudaMemcpyDefault, nullptr));
+	say("copy nothing", __wrap_cudaMemcpyAsync_ptsz(base, &here, 0, cudaMemcpyHostToDevice,
+		nullptr));
+	char text[] = "abc";
+	say("async copy", __wrap_cudaMemcpyAsync_ptsz(base, text, 3, cudaMemcpyHostToDevice, nullptr));
+	say("variable", __wrap_cudaMemcpyToSymbol_ptds(base + 64, text, 2, 1, cudaMemcpyHostToDevice));
+	say("async variable", __wrap_cudaMemcpyToSymbolAsync_ptsz(
+		base + 32, text, 1, 0, cudaMemcpyDefault, nullptr));
+	say("variable on the GPU", __wrap_cudaMemcpyToSymbol_ptds(
+		base + 64, base, 2, 1, cudaMemcpyDeviceToDevice));
+	text[0] = 'z'; /* the bytes are those of the copy's time */
+	tell_copies("copies");
+	all_graphs();
 	say("copy to the host", __wrap_cudaMemcpy_ptds(&here, base, 1, cudaMemcpyDefault));
 	say("launch", __wrap___cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, nullptr));
 	say("launch as a group", __wrap_cudaLaunchCooperativeKernel_ptsz(
@@ -434,17 +606,28 @@ static void all(const char *when)
 int main()
 {
 	auto other = reinterpret_cast<cudaStream_t>(64);
-	captured.insert(nullptr);
+	captured = { nullptr, cudaStreamPerThread };
 	all("before");
-	say("begin", podium_capture(true));
+	say("begin", podium_capture(true) != nullptr);
 	all("captured");
-	say("end of all", podium_capture(false));
-	say("begin", podium_capture(true));
+	say("end of all", podium_capture(false) != nullptr);
+	say("begin again", podium_capture(true) != nullptr);
 	__wrap_cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, other);
-	say("end after another stream", podium_capture(false));
+	say("end after another stream", podium_capture(false) != nullptr);
+	say("begin", podium_capture(true) != nullptr);
+	__wrap_cudaMemcpyAsync_ptsz(base, base, 1, cudaMemcpyDeviceToDevice, other);
+	say("end after a copy on another stream", podium_capture(false) != nullptr);
+	say("begin", podium_capture(true) != nullptr);
+	__wrap_cudaMemsetAsync_ptsz(base, 0, 1, other);
+	say("end after a set on another stream", podium_capture(false) != nullptr);
 	__wrap_cudaLaunchKernel_ptsz(nullptr, 1, 1, nullptr, 0, other);
-	say("begin", podium_capture(true));
-	say("end", podium_capture(false));
+	say("begin", podium_capture(true) != nullptr);
+	say("end", podium_capture(false) != nullptr);
+	tell_copies("copies of the last");
+	say("begin", podium_capture(true) != nullptr);
+	launch("unknown graph", handle<cudaGraphExec_t>(2));
+	const char *obstacle = podium_capture(false);
+	std::printf("end with an unknown graph: %s\\n", obstacle ? obstacle : "");
 	void *memory;
 	is_full = true;
 	say("full", __wrap_cudaMalloc(&memory, 100));
@@ -480,7 +663,11 @@ PER_THREAD = "--default-stream=per-thread"
 def wrapped():
 	"""The functions that wraps.cu stands in for."""
 	text = (ROOT / "harness" / "sealed" / "wraps.cu").read_text()
-	found = re.findall(r"__wrap_(\w+)|\n(?:ALLOCATION|RELEASE|WAIT|LAUNCH)\((\w+)", text)
+	found = re.findall(
+		r"__wrap_(\w+)|\n(?:ALLOCATION|RELEASE|WAIT|LAUNCH|COPY_TO_VARIABLE|INSTANTIATE|CHANGE)"
+		r"\((\w+)",
+		text,
+	)
 	return sorted({one or other for one, other in found} - {""})
 
 
@@ -616,7 +803,8 @@ class Work:
 				*shared,
 				PER_THREAD,
 				"-DPRETENDED_ARENA",
-				"-Xlinker=" + ",".join(f"--wrap={name}" for name in wrapped()),
+				"-Xlinker="
+				+ ",".join(f"--wrap={name}" for name in [*wrapped(), "cudaGetSymbolAddress"]),
 				"isolated/entry.cu",
 				"submission.cu",
 				"isolated/native.o",
@@ -1115,8 +1303,8 @@ def a_captured_call_waits_for_nothing():
 		("wait", "cudaDeviceSynchronize", ""),
 		("wait for a stream", "cudaStreamSynchronize_ptsz", ""),
 		("wait for an event", "cudaEventSynchronize", ""),
-		("set", "cudaMemset_ptds", "async set"),
-		("copy", "cudaMemcpy_ptds", "async copy"),
+		("set", "cudaMemset_ptds", "cudaMemsetAsync_ptsz"),
+		("copy", "cudaMemcpy_ptds", "take 1 cudaMemcpyAsync_ptsz"),
 		("copy to the host", "cudaMemcpy_ptds", "cudaMemcpy_ptds"),
 		("launch", "__cudaLaunchKernel_ptsz", "__cudaLaunchKernel_ptsz"),
 	):
@@ -1125,9 +1313,61 @@ def a_captured_call_waits_for_nothing():
 
 
 @test
-def a_launch_outside_of_a_capture_is_noticed():
+def a_copy_from_the_host_becomes_one_from_the_arena():
+	steps = steps_of_wraps()
+	for step, before, captured in (
+		("async copy", "cudaMemcpyAsync_ptsz", "take 3 cudaMemcpyAsync_ptsz"),
+		("copy on the GPU", "cudaMemcpyAsync_ptsz", "cudaMemcpyAsync_ptsz"),
+		("copy within", "cudaMemcpyAsync_ptsz", "cudaMemcpyAsync_ptsz"),
+		("copy nothing", "cudaMemcpyAsync_ptsz", "cudaMemcpyAsync_ptsz"),
+		("variable", "cudaMemcpyToSymbol_ptds", ""),
+		("async variable", "cudaMemcpyToSymbolAsync_ptsz", ""),
+		("variable on the GPU", "cudaMemcpyToSymbol_ptds", "cudaMemcpyToSymbol_ptds"),
+	):
+		equal((step, steps["before"][step]), (step, f"0 {before}"))
+		equal((step, steps["captured"][step]), (step, f"0 {captured}".strip()))
+	equal(steps["before"]["copies"], "0")
+	copies = steps["captured"]["copies"].split(" ", 1)[1]
+	equal(copies, "h for arena 512 abc for arena 512 ab for variable 65 a for variable 32")
+	equal(steps["captured"]["begin again"], "0 give give")
+	equal(steps["captured"]["copies of the last"], "0")
+
+
+@test
+def a_graph_of_the_submission_is_added_to_the_captured_one():
+	steps = steps_of_wraps()
+	for step, before, captured in (
+		("make", "( cudaGraphInstantiate clone 11 )", None),
+		("graph", "cudaGraphLaunch_ptsz", "add 111 to 9 behind 8 behind 22"),
+		("graph by nvcc", "cudaGraphLaunch_ptsz", "add 111 to 9 behind 8 behind 22"),
+		("upload", "cudaGraphUpload_ptsz", ""),
+		("make with flags", "( cudaGraphInstantiateWithFlags clone 12 )", None),
+		("graph with flags", "cudaGraphLaunch_ptsz", "add 112 to 9 behind 8 behind 22"),
+		("update", "( cudaGraphExecUpdate destroy 111 clone 13 )", None),
+		("updated graph", "cudaGraphLaunch_ptsz", "add 113 to 9 behind 8 behind 22"),
+		("change", "( cudaGraphExecKernelNodeSetParams find in 113 set 105 )", None),
+		("change a set", "( cudaGraphExecMemsetNodeSetParams find in 113 set 105 )", None),
+		("change a copy", "( cudaGraphExecMemcpyNodeSetParams find in 113 set 105 )", None),
+		("change a row", "( cudaGraphExecMemcpyNodeSetParams1D find in 113 set 105 )", None),
+		("changed graph", "cudaGraphLaunch_ptsz", "add 113 to 9 behind 8 behind 22"),
+		("end of a graph", "( destroy 113 cudaGraphExecDestroy )", None),
+		("change in general", "( cudaGraphExecNodeSetParams find in 112 destroy 112 )", None),
+		("make with parameters", "( cudaGraphInstantiateWithParams_ptsz clone 14 )", None),
+		("switch off", "( cudaGraphNodeSetEnabled find in 114 destroy 114 )", None),
+		("change a graph", "( cudaGraphExecChildGraphNodeSetParams )", None),
+	):
+		captured = before if captured is None else captured
+		equal((step, steps["before"][step]), (step, f"0 {before}"))
+		equal((step, steps["captured"][step]), (step, f"0 {captured}".strip()))
+	equal(steps["captured"]["unknown graph"], "900")
+	contains(steps["captured"]["end with an unknown graph"], "launches a CUDA graph that a library")
+
+
+@test
+def work_outside_of_a_capture_is_noticed():
 	steps = steps_of_wraps()["captured"]
-	equal(steps["end after another stream"].split()[0], "1")
+	for what in ("", "a copy on ", "a set on "):
+		equal(steps[f"end after {what}another stream"].split()[0], "1")
 	equal(steps["end"].split()[0], "0")
 
 
@@ -1245,7 +1485,8 @@ def sealed_judge(
 		with open(reading) as lines:
 			text = lines.read()
 		result = Judged(process.wait(), text)
-		result.plans = {path.name: path.read_bytes() for path in folder.glob("plans/*")}
+		result.folder = folder / "plans"
+		result.plans = {path.name: path.read_bytes() for path in result.folder.glob("*")}
 		return result
 
 
@@ -1278,6 +1519,10 @@ def a_saved_plan_is_its_file_with_the_figures_of_the_launcher():
 def a_trace_has_six_calls_after_all_that_counts():
 	result = sealed_judge(mode="leaderboard")
 	equal(result.plans["0.times"], sealed.TIMES.pack(0, sealed.TRACED_CALLS))
+	nodes = [{"kind": "empty"}]
+	equal(plans.saved_plan(result.folder, 0), (nodes, {0: (0, sealed.TRACED_CALLS)}))
+	equal(plans.saved_plan(result.folder, 1), None)
+	equal(plans.saved_plan(sealed_judge().folder, 0), (nodes, {}))
 	contains(list(result.lines)[-1], "check")
 
 
@@ -1304,6 +1549,12 @@ def a_wrong_plan_is_a_wrong_answer():
 def a_call_that_cannot_be_recorded_is_refused_with_its_sentence():
 	for mode, sentence in (
 		("is not recorded", "The call runs a function on the host."),
+		("varies from call to call", "The kernel varies."),
+		("copies its number", "The call copies other data from the host to the GPU than the call "),
+		(
+			"copies its number to a variable",
+			"The call copies data from the host to a variable that contains other data before",
+		),
 		("is refused by the launcher", "Blob 0 of the plan has another hash."),
 		("needs much", "custom_kernel needs more than 4 MiB of memory on the GPU. Allocate less."),
 		("returns the middle", "custom_kernel returned memory that is neither a part of the input"),
@@ -1323,12 +1574,18 @@ def a_call_that_cannot_be_recorded_is_refused_with_its_sentence():
 		),
 		("END_CAPTURE=904", "The call leaves work on another stream. At its end, record an event"),
 		("END_CAPTURE=906", "The call launches work on CUDA's legacy default stream"),
-		("END_CAPTURE=900", "The call waits for the GPU, as copies to the host and "),
+		("END_CAPTURE=900", "The call waits for the GPU, as copies to the host do. "),
 	):
 		result = sealed_judge(mode, cases=CASES)
 		ends_with(result, 121, "test.1.error: ", "check: fail")
 		contains(result.lines["test.0.error"], CANNOT + sentence)
 		equal(result.plans, {})
+
+
+@test
+def a_constant_that_the_call_copies_from_the_host_belongs_to_the_plan():
+	for mode in ("copies a constant", "copies to a variable"):
+		ends_with(sealed_judge(mode, cases=CASES), 0, "check: pass")
 
 
 @test

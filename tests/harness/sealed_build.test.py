@@ -3,6 +3,7 @@
 plan. tests/gpu/sealed runs it on a GPU."""
 
 import contextlib
+import io
 import os
 import pathlib
 import socket
@@ -186,6 +187,59 @@ def each_refusal_of_a_call_has_its_line():
 	made.record = types.SimpleNamespace(plan=plan)
 	graph = types.SimpleNamespace(raw_cuda_graph=lambda: None)
 	refuses(lambda: made.make_plan(graph), "submission.py, line 4: The kernel _Z3addPf calls")
+
+
+# A launch of the kernel add with the number @ and the structure #, both of 4 bytes.
+LAUNCH = (
+	'{"edges":[],"format":"podium plan 1","images":[{"bytes":1,"sha256":"' + 64 * "0" + '"}],'
+	'"nodes":[{"block":[1,1,1],"grid":[1,1,1],"image":0,"kind":"kernel","name":"_Z3addi1S",'
+	'"parameters":[[0,"0@000000"],[4,"0#000000"]],"shared_bytes":0}],"variables":[]}'
+)
+
+
+def record_twice(calls, constants=None):
+	"""Records calls whose plans are these. Returns what record_call returns, and how many calls
+	were captured with nothing kept of the call before."""
+	text, alone = "__global__ void add(int n, S s) {}\n", []
+	(ENGINE / "submission.py").write_text(text)
+	os.chdir(ENGINE)
+	made, calls = Captured(lambda data: alone.append(made.kept is None)), iter(calls)
+	made.kept = None
+	plan = lambda graph: next(calls).encode()  # noqa: E731
+	made.record = types.SimpleNamespace(plan=plan, compare=sealed.Record.compare)
+	made.describe = lambda output: b"form"
+	made.capture = lambda context: (made.kernel(None), types.SimpleNamespace(raw_cuda_graph=int))
+	return made.record_call(), alone
+
+
+def launch(number, structure):
+	return LAUNCH.replace("@", str(number)).replace("#", str(structure))
+
+
+@test
+def a_call_is_recorded_twice_and_the_second_recording_counts():
+	equal(
+		record_twice([launch(1, 1), launch(1, 2)]), ((b"form", launch(1, 2).encode()), [True, True])
+	)
+
+
+@test
+def a_call_that_differs_from_call_to_call_is_refused_with_the_kernel_and_its_line():
+	refuses(
+		lambda: record_twice([launch(1, 1), launch(2, 1)]),
+		"submission.py, line 1: The kernel _Z3addi1S gets 0x2 as parameter 0, and got 0x1 in the",
+	)
+
+
+@test
+def bytes_of_structures_that_differ_are_told_and_not_refused():
+	said = io.StringIO()
+	with contextlib.redirect_stdout(said):
+		record_twice([launch(1, 1), launch(1, 2)])
+		contains(said.getvalue(), "Note: submission.py, line 1: The kernel _Z3addi1S gets a struct")
+		said.truncate(0)
+		record_twice([launch(1, 1), launch(1, 1)])
+	equal(said.getvalue(), "")
 
 
 @test

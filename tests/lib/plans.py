@@ -4,8 +4,11 @@ import base64
 import gzip
 import hashlib
 import json
+import struct
 import tempfile
 import zlib
+
+UNKNOWN_NS = 2**64 - 1  # SEALED_UNKNOWN_NS in trace.h
 
 
 def kernel(name, grid=(8, 1, 1), block=(256, 1, 1), shared=0, image=0, **more):
@@ -181,3 +184,22 @@ def plan_sql(stage, nodes, figures=(), index=0, images=(b"an image",), variables
 		+ "SET @plan = LAST_INSERT_ID(); "
 		+ f"INSERT INTO plan_uses VALUES {uses};\n"
 	)
+
+
+def saved_plan(folder, index):
+	"""The plan of a case that a judge saved for podium-run: (its nodes, {node: (begin_ns,
+	end_ns)}). None: there is no such plan. The judge of a Python task saves JSON. That of a CUDA
+	C++ task saves the plan's file and the launcher's answers (harness/sealed/sealed_side.h)."""
+	path = folder / str(index)
+	if path.exists():
+		saved = json.loads(path.read_text())
+		figures = [figure for figure in saved["figures"] if "end_ns" in figure]
+		times = {one["node"]: (one["begin_ns"], one["end_ns"]) for one in figures}
+		return json.loads(saved["text"])["nodes"], times
+	parts = [folder / f"{index}.{part}" for part in ("plan", "figures", "times")]
+	if not parts[0].exists():
+		return None
+	(text_bytes,) = struct.unpack_from("<I", parts[1].read_bytes())
+	nodes = json.loads(parts[0].read_bytes()[:text_bytes])["nodes"]
+	times = struct.iter_unpack("<QQ", parts[2].read_bytes() if parts[2].exists() else b"")
+	return nodes, {i: one for i, one in enumerate(times) if one[0] != UNKNOWN_NS}

@@ -1,6 +1,9 @@
 /* Plans of the sealed engine. Each test changes a good plan in one place. */
 #include "harness/sealed/plan.h"
 
+#include "harness/isolated/native.h"
+#include "harness/sealed/arena.h"
+#include "harness/sealed/record.h"
 #include "lib/base/buffer.h"
 #include "lib/base/embed.h"
 #include "lib/base/scope.h"
@@ -243,6 +246,173 @@ static void sets_and_copies_stay_in_the_memory_of_the_call(void **state)
 	plan_free(plan);
 }
 
+/* ---- two recordings of a call ---- */
+
+#define AGAIN " A sealed call must do the same each time."
+#define KEEP AGAIN " Keep what changes on the GPU, or compute it from the input."
+
+enum { arena_begin = 0x100000, arena_bytes = 1 << 20 };
+
+/* Compares two plans. The first has each `from` replaced by `before`, the second by `after`.
+ * Returns the sentence, "" if they are the same, or the doubt behind a question mark. */
+static const char *compare(const char *from, const char *before, const char *after)
+{
+	static char said[600];
+	char doubt[512];
+	cleanup_buffer struct buffer plan = { 0 }, old = { 0 }, new = { 0 };
+	write_plan(&plan);
+	sealed_arena_open(arena_begin, arena_bytes);
+	append_changed(&old, buffer_string(&plan), from, before);
+	append_changed(&new, buffer_string(&plan), from, after);
+	const int rc =
+		sealed_record_compare(buffer_string(&old), buffer_string(&new), doubt, sizeof doubt);
+	assert_true(rc == 0 || rc == ISOLATED_VIOLATION);
+	snprintf(said, sizeof said, "%s%s", rc || !*doubt ? "" : "?", rc ? isolated_why() : doubt);
+	return said;
+}
+
+static void two_recordings_differ_in_any_part(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *from, *after, *why;
+	} changes[] = {
+		{ "[16,\"ff\"]", "[16,\"fe\"]",
+			"The kernel add.1 gets 0xfe as parameter 1, and got 0xff in the call before." KEEP },
+		{ "\"grid\":[8,2,1]", "\"grid\":[8,4,1]",
+			"The kernel add.1 has a grid of 8 x 4 x 1, and had one of 8 x 2 x 1 in the call "
+			"before." AGAIN },
+		{ "[256,1,1]", "[128,1,1]",
+			"The kernel add.1 has a block of 128 x 1 x 1, and had one of 256 x 1 x 1 in the call "
+			"before." AGAIN },
+		{ "\"cluster\":[2,1,1]", "\"cluster\":[1,1,1]",
+			"The kernel _Z3mulPf has a cluster of 1 x 1 x 1, and had one of 2 x 1 x 1 in the call "
+			"before." AGAIN },
+		{ "\"shared_bytes\":65536", "\"shared_bytes\":65537",
+			"The kernel _Z3mulPf has 65537 bytes of dynamic shared memory, and had 65536 in the "
+			"call "
+			"before." AGAIN },
+		{ "\"carveout\":100", "\"carveout\":99",
+			"The kernel _Z3mulPf has other attributes than in the call before." AGAIN },
+		{ "\"cooperative\":true,", "",
+			"The kernel _Z3mulPf has other attributes than in the call before." AGAIN },
+		{ "\"large_clusters\":true,", "",
+			"The kernel _Z3mulPf has other attributes than in the call before." AGAIN },
+		{ "\"most_shared_bytes\":232448", "\"most_shared_bytes\":232447",
+			"The kernel _Z3mulPf has other attributes than in the call before." AGAIN },
+		{ "\"name\":\"add.1\"", "\"name\":\"add.2\"",
+			"Step 2 of the call is the kernel add.2, and was the kernel add.1 in the call "
+			"before." AGAIN },
+		{ "4096,\"sha256\":\"00", "4096,\"sha256\":\"01",
+			"Step 2 of the call is the kernel add.1, and was the kernel add.1 of another module in "
+			"the "
+			"call before." AGAIN },
+		{ "\"value\":7", "\"value\":8",
+			"The call sets memory to 0x8, and set it to 0x7 in the call before." AGAIN },
+		{ "\"address\":8192", "\"address\":8196",
+			"The call sets other memory than the call before it." AGAIN },
+		{ "\"width\":16", "\"width\":15",
+			"The call sets other memory than the call before it." AGAIN },
+		{ "[8192,64,4]", "[8256,64,4]",
+			"The call copies other memory than the call before it." AGAIN },
+		{ "\"depth\":2", "\"depth\":3",
+			"The call copies other memory than the call before it." AGAIN },
+		{ "[1,2,\"trigger\"]", "[1,2]",
+			"The call orders its steps in another way than the call before it." AGAIN },
+		{ "[2,3]", "[1,3]",
+			"The call orders its steps in another way than the call before it." AGAIN },
+		{ ",[2,3]", "", "The call orders its steps in another way than the call before it." AGAIN },
+		{ "{\"depth\":2,\"from\":[8192,64,4],\"height\":3,\"kind\":\"copy\",\"to\":[16384,32,3],"
+		  "\"width\":32}",
+			"{\"kind\":\"empty\"}",
+			"Step 4 of the call is an empty node, and was a copy in the call before." AGAIN },
+		{ "}],\"variables\"", "},{\"kind\":\"empty\"}],\"variables\"",
+			"The call has 5 steps (kernels, memsets and copies), and had 4 before." AGAIN },
+		{ "\"gain\",\"sha256\":\"00", "\"gain\",\"sha256\":\"01",
+			"The variable gain has other contents than in the call before." AGAIN },
+	};
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+		const char *from = changes[i].from;
+		assert_string_equal(compare(from, from, from), "");
+		assert_string_equal(compare(from, from, changes[i].after), changes[i].why);
+	}
+}
+
+/* Compares two launches of a kernel of this name. */
+static const char *compare_parameters(const char *name, const char *before, const char *after)
+{
+	cleanup_buffer struct buffer old = { 0 }, new = { 0 };
+	buffer_printf(&old, "\"%s\",\"parameters\":[%s]", name, before);
+	buffer_printf(&new, "\"%s\",\"parameters\":[%s]", name, after);
+	return compare("\"add.1\",\"parameters\":[[0,\"0020000000000000\"],[16,\"ff\"]]",
+		buffer_string(&old), buffer_string(&new));
+}
+
+static void numbers_may_not_differ(void **state)
+{
+	(void)state;
+	/* The last parameter is a number or a pointer in each. */
+	static const char *const names[] = { "add", "_Z3add1Sf", "_Z3addIfEvPT_S0_", "_Z3add1S6__half",
+		"_ZN2my3addE1SPKf" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *said = compare_parameters(names[i], "[0,\"0000000000000000\"],[8,\"01000000\"]",
+			"[0,\"0000000000000000\"],[8,\"02000000\"]");
+		assert_non_null(strstr(said, "gets 0x2 as parameter 1, and got 0x1 in the call before."));
+	}
+}
+
+static void structures_may_hold_bytes_that_nobody_set(void **state)
+{
+	(void)state;
+	/* The second parameter is a structure or unknown in each. */
+	static const char *const names[] = { "_Z3addf1S", "_ZN2at1kINS_1FIiLi4EEEEEvPFviET_", "_Z3addf",
+		"_Zbroken", "_Z3addi1SIXgtLi4ELi3EEE" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *said = compare_parameters(
+			names[i], "[0,\"00000000\"],[8,\"01000000\"]", "[0,\"00000000\"],[8,\"02000000\"]");
+		assert_non_null(
+			strstr(said, "gets a structure as parameter 1 whose bytes from 0 on differ"));
+		assert_int_equal(said[0], '?');
+	}
+	assert_string_equal(
+		compare_parameters("add", "[0,\"000000000000000001\"]", "[0,\"000000000000000002\"]"),
+		"?The kernel add gets a structure as parameter 0 whose bytes from 8 on differ from call to "
+		"call. Each sealed call gets those of the last one.");
+}
+
+static void addresses_may_differ_within_the_arena(void **state)
+{
+	(void)state;
+	/* The first and the last address of the arena, and those before and behind. */
+	static const char first[] = "[0,\"0000100000000000\"]", last[] = "[0,\"0000200000000000\"]",
+					  before[] = "[0,\"ffff0f0000000000\"]", behind[] = "[0,\"0100200000000000\"]";
+	assert_string_equal(compare_parameters("add", first, last), "");
+	assert_string_equal(compare_parameters("_Z3addPf", last, first), "");
+	assert_string_equal(compare_parameters("_Z3add1S", first, last), "");
+	for (int i = 0; i < 2; i++) {
+		const char *other = i ? before : behind;
+		assert_non_null(strstr(compare_parameters("add", first, other), "in the call before."));
+		assert_non_null(strstr(compare_parameters("add", other, first), "in the call before."));
+	}
+	assert_string_equal(
+		compare("\"address\":8192", "\"address\":1048576", "\"address\":2097152"), "");
+	assert_string_equal(compare("[8192,64,4]", "[1048576,64,4]", "[2097152,64,4]"), "");
+	assert_string_equal(compare("[8192,64,4]", "[1048576,64,4]", "[2097153,64,4]"),
+		"The call copies other memory than the call before it." AGAIN);
+}
+
+static void recordings_of_different_forms_are_different(void **state)
+{
+	(void)state;
+	const char *said = compare_parameters("add", "[0,\"01\"]", "[0,\"01\"],[1,\"01\"]");
+	assert_string_equal(said,
+		"Step 2 of the call is the kernel add, and was the kernel add of another module in the "
+		"call "
+		"before." AGAIN);
+	char doubt[8];
+	assert_int_equal(sealed_record_compare("{}", "{}", doubt, sizeof doubt), ISOLATED_FAILED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +420,11 @@ int main(void)
 		cmocka_unit_test(other_bytes_are_refused),
 		cmocka_unit_test(a_plan_is_neither_empty_nor_endless),
 		cmocka_unit_test(sets_and_copies_stay_in_the_memory_of_the_call),
+		cmocka_unit_test(two_recordings_differ_in_any_part),
+		cmocka_unit_test(numbers_may_not_differ),
+		cmocka_unit_test(structures_may_hold_bytes_that_nobody_set),
+		cmocka_unit_test(addresses_may_differ_within_the_arena),
+		cmocka_unit_test(recordings_of_different_forms_are_different),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

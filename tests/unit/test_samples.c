@@ -14,7 +14,7 @@
 #define SAMPLES(...) \
 	{ \
 		.ns = (const double[]){ __VA_ARGS__ }, \
-		.count = sizeof(const double[]){ __VA_ARGS__ } / sizeof(double), .median_ns = NAN, \
+		.count = sizeof(const double[]){ __VA_ARGS__ } / sizeof(double), .time_ns = NAN, \
 		.blocks = INT64_MIN \
 	}
 
@@ -95,12 +95,13 @@ static void one_call_is_a_dot_in_the_middle(void **state)
 static void equal_calls_are_a_line_in_the_middle(void **state)
 {
 	(void)state;
-	const struct samples equal = SAMPLES(1, 1, 1, 1);
+	struct samples equal = SAMPLES(1, 1, 1, 1);
 	struct samples_range range;
+	equal.time_ns = 1;
 	cleanup_free char *picture = picture_of(&equal), *calls = path_of(picture, "calls few"),
-					  *median = path_of(picture, "median");
+					  *line = path_of(picture, "time");
 	assert_string_equal(calls, "M75 50v0.01M225 50v0.01M375 50v0.01M525 50v0.01");
-	assert_string_equal(median, "M0 50h600");
+	assert_string_equal(line, "M0 50h600");
 	assert_true(samples_range(&equal, &range));
 	assert_true(range.bottom_ns == 0 && range.top_ns == 2 && !range.above && !range.below);
 }
@@ -135,7 +136,7 @@ static void distant_calls_are_marked_at_the_edge(void **state)
 	ns[40] = 1e9;
 	ns[60] = 3.4e38;
 	ns[80] = 1;
-	const struct samples samples = { .ns = ns, .count = COUNT(ns), .median_ns = NAN };
+	const struct samples samples = { .ns = ns, .count = COUNT(ns), .time_ns = NAN };
 	struct samples_range range;
 	cleanup_free char *picture = picture_of(&samples), *calls = path_of(picture, "calls"),
 					  *beyond = path_of(picture, "beyond");
@@ -169,7 +170,7 @@ static void thousands_of_calls_become_strokes(void **state)
 		ns[i] = 1000 + (double)(i * 7919 % 1000);
 	const struct samples samples = { .ns = ns,
 		.count = COUNT(ns),
-		.median_ns = 1500,
+		.time_ns = 1500,
 		.interval = interval_within(1490, 1510),
 		.blocks = 160 };
 	cleanup_free char *picture = picture_of(&samples), *calls = path_of(picture, "calls many"),
@@ -179,14 +180,15 @@ static void thousands_of_calls_become_strokes(void **state)
 	assert_string_equal(borders, ""); /* thousands of borders would be a grey area */
 }
 
-static void interval_median_and_borders_of_blocks_are_drawn(void **state)
+static void interval_time_and_borders_of_blocks_are_drawn(void **state)
 {
 	(void)state;
 	struct samples samples = SAMPLES(100, 200, 300, 100, 200, 300);
-	samples.median_ns = 200, samples.interval = interval_within(150, 250), samples.blocks = 3;
+	samples.time_ns = 200, samples.interval = interval_within(150, 250), samples.blocks = 3;
 	cleanup_free char *picture = picture_of(&samples), *borders = path_of(picture, "borders");
 	assert_contains(picture, "<rect class=\"interval\" width=\"600\" y=\"29\" height=\"42\"/>");
 	assert_string_equal(borders, "M200 0v100M400 0v100");
+	assert_contains(picture, "<path class=\"time\" d=\"M0 50h600\"/>");
 	assert_contains(picture, "95 % interval of the time 150 to 250 ns");
 	samples.interval = interval_within(0, 1e300); /* stays inside the picture */
 	cleanup_free char *wide = picture_of(&samples);
@@ -194,6 +196,9 @@ static void interval_median_and_borders_of_blocks_are_drawn(void **state)
 	samples.interval = interval_of(200, (double)NAN);
 	cleanup_free char *none = picture_of(&samples);
 	assert_null(strstr(none, "interval\""));
+	samples.time_ns = NAN;
+	cleanup_free char *unknown = picture_of(&samples);
+	assert_null(strstr(unknown, "time\""));
 	samples.blocks = 7;
 	cleanup_free char *more_than_calls = picture_of(&samples);
 	assert_null(strstr(more_than_calls, "borders"));
@@ -212,7 +217,7 @@ static void no_number_breaks_the_picture(void **state)
 			ns[i] = odd[(random = random * 1103515245 + 12345) / 65536 % COUNT(odd)];
 		const struct samples samples = { .ns = ns,
 			.count = 1 + seed % COUNT(ns),
-			.median_ns = ns[0],
+			.time_ns = ns[0],
 			.interval = interval_of(ns[1], ns[2]),
 			.blocks = seed % 5 };
 		cleanup_free char *picture = picture_of(&samples);
@@ -236,7 +241,7 @@ int main(void)
 		cmocka_unit_test(distant_calls_are_marked_at_the_edge),
 		cmocka_unit_test(the_interval_is_visible_if_it_is_wider_than_the_calls),
 		cmocka_unit_test(thousands_of_calls_become_strokes),
-		cmocka_unit_test(interval_median_and_borders_of_blocks_are_drawn),
+		cmocka_unit_test(interval_time_and_borders_of_blocks_are_drawn),
 		cmocka_unit_test(no_number_breaks_the_picture),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

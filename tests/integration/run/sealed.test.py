@@ -328,8 +328,9 @@ echo "code of $3 in $(cat "$4")"
 """
 
 
-def code_of(tool, **members):
-	"""Judges with this program as cuobjdump. Returns the result and the machine code."""
+def code_of(tool, name="kernels.sass", **members):
+	"""Judges with this program as cuobjdump. Returns the result and the machine code, or the
+	artifact of this name."""
 	with tempfile.TemporaryDirectory(prefix="podium-tool.") as folder:
 		path = pathlib.Path(folder, "cuobjdump")
 		path.write_text(tool)
@@ -340,7 +341,7 @@ def code_of(tool, **members):
 			runner.send(sealed_job(**members))
 			result = runner.result()
 	found = [event for event in result.events if event["event"] == "artifact"]
-	found = [event for event in found if event["name"] == "kernels.sass"]
+	found = [event for event in found if event["name"] == name]
 	content = b"".join(base64.b64decode(event["base64"]) for event in found)
 	return result, gzip.decompress(content).decode() if found else None
 
@@ -376,6 +377,31 @@ def the_ptx_of_a_kernel_comes_from_tritons_cache():
 	equal([event["name"] for event in found if event["name"] != "kernels.sass"], ["kernels.ptx"])
 	content = base64.b64decode(found[-1]["base64"])
 	equal(gzip.decompress(content), b".version 9")
+
+
+@test
+def the_ptx_of_a_torch_extension_is_sent_if_it_has_a_kernel_of_a_plan():
+	fills = (
+		"import os\n"
+		"def fill(name, content, file=None):\n"
+		"	folder = os.environ['TORCH_EXTENSIONS_DIR'] + '/' + name\n"
+		"	os.makedirs(folder)\n"
+		"	open(f'{folder}/{file or name}.so', 'w').write(content)\n"
+		"fill('one', '.visible .entry double_it(')\n"
+		"fill('other', '.visible .entry double_it_all(')\n"
+		"fill('.hidden', '.entry double_it( hidden')\n"
+		"fill('object', '.entry double_it( object', 'object.o')\n"
+		"fill('large', '.entry double_it(' + 'x' * (17 << 20))\n"
+		"os.rename(os.environ['TORCH_EXTENSIONS_DIR'] + '/object/object.o.so',"
+		" os.environ['TORCH_EXTENSIONS_DIR'] + '/object/object.o')\n"
+		"os.makedirs(os.environ['TORCH_EXTENSIONS_DIR'] + '/link')\n"
+		"os.symlink('/etc/passwd', os.environ['TORCH_EXTENSIONS_DIR'] + '/link/link.so')\n"
+	)
+	tool = '#!/bin/sh\n[ "$1" = -ptx ] || exit 3\ncat "$2"\n'
+	result, ptx = code_of(tool, "kernels.ptx", submission=fills)
+	equal((result.verdict, ptx), ("passed", ".visible .entry double_it("))
+	result, ptx = code_of("#!/bin/sh\nexit 1\n", "kernels.ptx", submission=fills)
+	equal((result.verdict, ptx), ("passed", None))
 
 
 @test

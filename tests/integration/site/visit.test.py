@@ -181,6 +181,9 @@ def a_board_waits_for_a_gpu_until_a_worker_offers_one():
 	sql("UPDATE gpus SET quarantined_at = UTC_TIMESTAMP() WHERE model = 'A100'")
 	soon(anyone, "second", "second waiting for a GPU")
 	sql("DELETE FROM gpus WHERE worker_id = 77")
+	board("no-device", gpus=())
+	soon(anyone, "no-device", "no-device waiting for a GPU")
+	contains(card(anyone, "no-device"), "It has no device yet.")
 
 
 @test

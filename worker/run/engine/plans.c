@@ -26,8 +26,10 @@ enum {
 	most_answer_bytes = 1 << 17,
 	most_traced_ns = 2000000000, /* of a call; tracing all plans may take 10 s */
 	most_shown_kernels = 32,
-	most_versions = 1000,         /* in Triton's cache */
-	most_cubins = 256,            /* that are read there */
+	most_versions = 1000, /* in Triton's cache */
+	most_cubins = 256,    /* that are read there */
+	most_extensions = 16, /* of torch, that are read */
+	most_extension_bytes = 16 << 20,
 	most_names_bytes = 16 * 1024, /* of one command line */
 };
 
@@ -62,7 +64,7 @@ struct code {
 	const char *tool; /* cuobjdump; NULL: not installed */
 	json_t *seen;     /* an object with "IMAGE NAME" of each kernel so far */
 	struct buffer text;
-	size_t cubins; /* that were read in Triton's cache */
+	size_t cubins, extensions; /* that were read in the caches of Triton and of torch */
 };
 
 /* Appends a kernel's name to the list unless it is there. */
@@ -80,6 +82,15 @@ static void add_name(struct code *code, const char *image, const char *name, str
 	buffer_printf(names, "%s%s", names->length ? "," : "", name);
 }
 
+/* A process for cuobjdump. The caller keeps its variables. */
+static struct process process_of_tool(struct run *run, struct variables *variables)
+{
+	*variables = variables_for_compiler(run->arena, run->job, &run->workspace);
+	struct process like = { .environment = variables->list };
+	stage_prepare(run, &run->workspace, &like);
+	return like;
+}
+
 static void show_image(struct code *code, const char *hex, const char *names)
 {
 	struct run *run = code->run;
@@ -95,10 +106,8 @@ static void show_image(struct code *code, const char *hex, const char *names)
 	if (faccessat(run->workspace.run, file, F_OK, 0)
 		&& folder_write(run->workspace.run, file, bytes, length, 0444, &error))
 		return;
-	struct process like = {
-		.environment = variables_for_compiler(run->arena, run->job, &run->workspace).list
-	};
-	stage_prepare(run, &run->workspace, &like);
+	struct variables variables;
+	const struct process like = process_of_tool(run, &variables);
 	sass_append(&code->text, run->arena, &like, code->tool, names, file);
 }
 
@@ -137,7 +146,8 @@ static void send_code(
 /* ---- PTX ----
  *
  * Triton keeps what it compiles in the builder's cache: NAME.ptx and NAME.cubin, in a folder for
- * each version of a kernel. The submission can write anything there, and it is only shown. */
+ * each version of a kernel. torch's load_inline keeps NAME/NAME.so there, into which nvcc has put
+ * PTX. The submission can write anything there, and it is only shown. */
 
 /* Appends the PTX whose cubin is the image of a kernel in a plan. */
 static void add_ptx(struct code *code, int version, const char *file, struct buffer *text)
@@ -158,6 +168,43 @@ static void add_ptx(struct code *code, int version, const char *file, struct buf
 		&& !folder_read(
 			version, file, sass_most_bytes - text->length, arena, &bytes, &length, &error))
 		text_append_valid(text, bytes, length);
+}
+
+/* Whether PTX defines a kernel of a plan. */
+static bool has_kernel(const struct code *code, const char *ptx)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach(code->seen, key, value)
+	{
+		cleanup_buffer struct buffer entry = { 0 };
+		buffer_printf(&entry, ".entry %s(", strchr(key, ' ') + 1);
+		if (strstr(ptx, buffer_string(&entry)))
+			return true;
+	}
+	return false;
+}
+
+/* Appends the PTX of one of torch's extensions. */
+static void add_extension(struct code *code, int folder, const char *name, struct buffer *text)
+{
+	struct run *run = code->run;
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_buffer struct buffer ptx = { 0 };
+	struct error error;
+	const char *bytes, *file = arena_printf(arena, "extension%zu.so", code->extensions);
+	size_t length;
+	if (!text_ends_with(name, ".so") || text->length >= sass_most_bytes
+		|| code->extensions >= most_extensions
+		|| folder_read(folder, name, most_extension_bytes, arena, &bytes, &length, &error)
+		|| folder_write(run->workspace.run, file, bytes, length, 0444, &error))
+		return;
+	code->extensions++;
+	struct variables variables;
+	const struct process like = process_of_tool(run, &variables);
+	sass_append_ptx(&ptx, arena, &like, code->tool, file);
+	if (has_kernel(code, buffer_string(&ptx)) && ptx.length <= sass_most_bytes - text->length)
+		text_append_valid(text, ptx.data, ptx.length);
 }
 
 /* Calls `take` for the names in a folder, as many as `most`. Closes the folder. */
@@ -187,6 +234,13 @@ static void take_version(struct code *code, int folder, const char *name, struct
 		each_name(folder_open(folder, name, &error), most_versions, code, text, take_file);
 }
 
+static void take_extension(struct code *code, int folder, const char *name, struct buffer *text)
+{
+	struct error error;
+	if (name[0] != '.')
+		each_name(folder_open(folder, name, &error), most_versions, code, text, add_extension);
+}
+
 static void send_ptx(struct code *code, const struct stage *stage)
 {
 	struct error error;
@@ -194,6 +248,9 @@ static void send_ptx(struct code *code, const struct stage *stage)
 	cleanup_fd int cache = folder_open(code->run->parts[PROGRAM_ENTRY].job, "cache", &error);
 	each_name(cache < 0 ? -1 : folder_open(cache, "triton", &error), most_versions, code, &text,
 		take_version);
+	if (code->tool)
+		each_name(cache < 0 ? -1 : folder_open(cache, "torch_extensions", &error), most_versions,
+			code, &text, take_extension);
 	send_code(code->run, stage, "kernels.ptx", &text);
 }
 

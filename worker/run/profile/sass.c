@@ -32,11 +32,9 @@ static const char *const *find_environment(
 	return words;
 }
 
-void sass_append(struct buffer *text, struct arena *arena, const struct process *like,
-	const char *cuobjdump, const char *names, const char *image)
+static void append_output(struct buffer *text, struct arena *arena, const struct process *like,
+	const char *cuobjdump, const char *const *words)
 {
-	const char *words[] = { "/bin/sh", "-c", TO_PIPE, "sh", cuobjdump, "-sass", "-fun", names,
-		image, NULL };
 	size_t before = text->length;
 	struct process process = *like;
 	process.arguments = words;
@@ -52,4 +50,19 @@ void sass_append(struct buffer *text, struct arena *arena, const struct process 
 			|| result->ending == PROCESS_REFUSED); /* the text is full */
 	if (!is_good)
 		text->length = before;
+}
+
+void sass_append(struct buffer *text, struct arena *arena, const struct process *like,
+	const char *cuobjdump, const char *names, const char *image)
+{
+	const char *words[] = { "/bin/sh", "-c", TO_PIPE, "sh", cuobjdump, "-sass", "-fun", names,
+		image, NULL };
+	append_output(text, arena, like, cuobjdump, words);
+}
+
+void sass_append_ptx(struct buffer *text, struct arena *arena, const struct process *like,
+	const char *cuobjdump, const char *file)
+{
+	const char *words[] = { "/bin/sh", "-c", TO_PIPE, "sh", cuobjdump, "-ptx", file, NULL };
+	append_output(text, arena, like, cuobjdump, words);
 }

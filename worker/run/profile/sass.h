@@ -1,4 +1,4 @@
-/* The machine code of kernels as text (SASS), by NVIDIA's cuobjdump. */
+/* The machine code of kernels as text (SASS), and their PTX, by NVIDIA's cuobjdump. */
 #ifndef PODIUM_WORKER_RUN_PROFILE_SASS_H
 #define PODIUM_WORKER_RUN_PROFILE_SASS_H
 
@@ -17,5 +17,10 @@ enum {
  * cubin may be anything. Cuts the text at sass_most_bytes. */
 void sass_append(struct buffer *text, struct arena *arena, const struct process *like,
 	const char *cuobjdump, const char *names, const char *image);
+
+/* Likewise appends all PTX in a program or library, which lies in the process's folder as `file`.
+ */
+void sass_append_ptx(struct buffer *text, struct arena *arena, const struct process *like,
+	const char *cuobjdump, const char *file);
 
 #endif
