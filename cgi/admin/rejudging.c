@@ -13,9 +13,9 @@ enum { most_rejudgings = 50, results_per_page = 100, reload_s = 5 };
 
 /* ---- the list and the form ---- */
 
-bool rejudging_is_wrong(const struct rejudgings_view *view, const char *field)
+const char *rejudging_fault(const struct rejudgings_view *view, const char *field)
 {
-	return view->error && strcmp(view->field, field) == 0;
+	return form_error(view->request, field);
 }
 
 static const struct column CHOICE_COLUMNS[] = { TEXT(struct rejudging_choice, name) };
@@ -60,6 +60,7 @@ static int show_rejudgings(struct request *request, struct rejudgings_view *view
 int page_rejudgings(struct request *request)
 {
 	struct rejudgings_view view = {
+		.request = request,
 		.scope = request_query_or(request, "scope", "top"),
 		.leaderboard = request_query_or(request, "leaderboard", ""),
 		.submission = request_query_or(request, "submission", ""),
@@ -68,6 +69,25 @@ int page_rejudgings(struct request *request)
 		.gpu = request_query_or(request, "gpu", ""),
 	};
 	return show_rejudgings(request, &view);
+}
+
+/* Notes the fields that the scope needs and that are empty. */
+static int note_missing(struct request *request, const struct rejudgings_view *view)
+{
+	const struct {
+		const char *scopes, *field, *value, *sentence;
+	} needed[] = {
+		{ "top user all", "leaderboard", view->leaderboard, "Choose a leaderboard." },
+		{ "top", "gpu", view->gpu, "Choose the GPU whose first entries to rejudge." },
+		{ "top", "top", view->top, "Enter how many first entries to rejudge." },
+		{ "submission", "submission", view->submission, "Enter the number of the submission." },
+		{ "user everywhere", "user", view->user, "Enter the name of the user." },
+	};
+	for (size_t i = 0; i < COUNT(needed); i++)
+		if (strstr(needed[i].scopes, view->scope) && !*needed[i].value)
+			form_note(
+				request, fail_field(request->error, needed[i].field, "%s", needed[i].sentence));
+	return form_noted(request);
 }
 
 static int start_rejudging_of_form(
@@ -84,12 +104,14 @@ static int start_rejudging_of_form(
 	};
 	if (rejudging_scope_from_name(view->scope, &order.scope))
 		return fail_field(request->error, "scope", "Choose what is rejudged.");
-	return rejudging_start(request->db, request->arena, &order, id, request->error);
+	int rc = note_missing(request, view);
+	return rc ? rc : rejudging_start(request->db, request->arena, &order, id, request->error);
 }
 
 int action_rejudgings(struct request *request)
 {
 	struct rejudgings_view view = {
+		.request = request,
 		.scope = request_form_or(request, "scope", ""),
 		.leaderboard = request_form_or(request, "leaderboard", ""),
 		.submission = request_form_or(request, "submission", ""),
@@ -106,8 +128,6 @@ int action_rejudgings(struct request *request)
 	if (rc != ERROR_INPUT)
 		return rc;
 	request->status = 422;
-	view.field = arena_strdup(request->arena, request->error->field);
-	view.error = arena_strdup(request->arena, request->error->text);
 	return show_rejudgings(request, &view);
 }
 

@@ -19,10 +19,11 @@ struct rejudgings_view {
 	size_t gpu_count;
 	/* The form's fields as typed, or from the query. */
 	const char *scope, *leaderboard, *submission, *user, *top, *gpu;
-	const char *field, *error; /* the rejected field and the reason, or NULL */
+	const struct request *request;
 };
 
-bool rejudging_is_wrong(const struct rejudgings_view *view, const char *field);
+/* The error of a field, or NULL. */
+const char *rejudging_fault(const struct rejudgings_view *view, const char *field);
 
 struct rejudging_view {
 	const struct rejudging *rejudging;

@@ -117,6 +117,15 @@ def a_rejudging_starts_from_a_form_that_says_what_is_wrong():
 		equal((fields, answer.status), (fields, 422))
 		contains(answer.words(), sentence)
 		whole(answer)
+	together = rejudge(scope="top", leaderboard="", gpu="", top="")
+	for field, sentence in (
+		("leaderboard", "Choose a leaderboard."),
+		("gpu", "Choose the GPU whose first entries to rejudge."),
+		("top", "Enter how many first entries to rejudge."),
+	):
+		contains(together.text, f'<a href="#{field}">')
+		equal(together.text.count(sentence), 2)  # in the summary and at the field
+	whole(together)
 	equal(sql("SELECT COUNT(*) FROM rejudgings"), [["0"]])
 
 
