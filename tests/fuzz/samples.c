@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		return 0;
 	const struct samples samples = { .ns = numbers + numbers_before,
 		.count = count - numbers_before,
-		.median_ns = numbers[0],
+		.time_ns = numbers[0],
 		.interval = interval_of(numbers[1], numbers[2]),
 		.blocks = (int8_t)bytes[0] };
 	html_samples(&picture, &samples);
