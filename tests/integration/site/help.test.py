@@ -192,4 +192,8 @@ def the_list_leaves_out_pages_that_are_not_served():
 	lacks(out, "B</a>")
 
 
-sys.exit(run())
+try:
+	status = run()
+finally:
+	site.remove()
+sys.exit(status)
