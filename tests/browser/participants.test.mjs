@@ -335,6 +335,7 @@ scene('a queued job shows when it starts, and the form the usual wait', async (c
 	await looksRight(page);
 	await page.goto(`/leaderboard/${BOARD}/submit`);
 	await main(page).getByText('a job sent now').waitFor();
+	await page.locator('summary', { hasText: 'What each mode does' }).click();
 	await main(page).getByText('checks the test case and measures nothing').waitFor();
 	await looksRight(page);
 	await page.goto('/submit');
