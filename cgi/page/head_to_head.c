@@ -67,6 +67,7 @@ const char *ranking_reason_words(struct arena *arena, const char *reason, const 
 		{ ranking_reason_circle, "Slower than ", " head to head, in a circle of results." },
 		{ ranking_reason_tie, "Tied with ", " head to head." },
 		{ ranking_reason_chain, "Ties with ", ", but not with the fastest of that rank." },
+		{ ranking_reason_between, "Ties with ", ", but an entry between them has another rank." },
 	};
 	for (size_t i = 0; reason && i < COUNT(sentences); i++)
 		if (strcmp(sentences[i].reason, reason) == 0)

@@ -20,13 +20,16 @@ static const struct column COMPARISON_COLUMNS[] = {
 	"COALESCE(c." column ", IF(c.loser = 'challenger', 1e9, 1e-9)) AS " column
 #define LOW_BOUND RATIO_BOUND("ratio_low")
 #define HIGH_BOUND RATIO_BOUND("ratio_high")
-/* Joins the time of the file that is this side of the comparison. */
-#define JOIN_SIDE(kind, time, submission, side) \
-	"JOIN submissions " submission " ON " submission ".id = c." side " " kind \
-	"JOIN file_times " time " ON " time ".task_version_id = c.task_version_id " \
+/* Joins the time of the file that is this side of the comparison. STRAIGHT_JOIN begins with the
+ * comparisons: where the statistics are old, the server joins all files with all files first. */
+#define JOIN_SIDE(join, time, submission, side) \
+	"STRAIGHT_JOIN submissions " submission " ON " submission ".id = c." side " " join \
+	" file_times " time " ON " time ".task_version_id = c.task_version_id " \
 	"AND " time ".gpu = c.gpu AND " time ".sha256 = " submission ".file_sha256 "
-#define JOIN_SIDES(kind) \
-	JOIN_SIDE(kind, "fa", "sa", "challenger_id") JOIN_SIDE(kind, "fb", "sb", "incumbent_id")
+#define SIDES(join) \
+	JOIN_SIDE(join, "fa", "sa", "challenger_id") JOIN_SIDE(join, "fb", "sb", "incumbent_id")
+#define JOIN_SIDES SIDES("STRAIGHT_JOIN")
+#define LEFT_JOIN_SIDES SIDES("LEFT JOIN")
 #define OF_RANKING "c.leaderboard_id = ? AND c.task_version_id = ? AND c.gpu = ? "
 #define KEY(key) (key)->leaderboard_id, (key)->task_version_id, (key)->gpu
 #define RANKED_FILES \
@@ -35,28 +38,28 @@ static const struct statement RESULTS = SELECT(struct ranking_head_to_head, COMP
 	"SELECT c.id, fa.id AS challenger_file_id, fb.id AS incumbent_file_id, " LOW_BOUND
 	", " HIGH_BOUND ", c.loser IS NOT NULL AS is_failure FROM comparisons c "
 	"JOIN jobs j ON j.comparison_id = c.id JOIN leaderboards l ON l.id = c.leaderboard_id "
-	"AND NOT " IS_WITHHELD
-	" " JOIN_SIDES("") "WHERE " OF_RANKING "AND (c.ratio IS NOT NULL OR c.loser IS NOT NULL) "
-					   "AND fa.id IN " RANKED_FILES " AND fb.id IN " RANKED_FILES);
+	"AND NOT " IS_WITHHELD " " JOIN_SIDES "WHERE " OF_RANKING
+	"AND (c.ratio IS NOT NULL OR c.loser IS NOT NULL) "
+	"AND fa.id IN " RANKED_FILES " AND fb.id IN " RANKED_FILES);
 
-static const struct statement INSERT_COMPARISON = COMMAND(
-	"INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, "
-	"challenger_job_id, incumbent_id, incumbent_job_id) "
-	"SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, "
-	"b.submission_id, b.job_id FROM ranking a "
-	"JOIN ranking b ON b.leaderboard_id = a.leaderboard_id "
-	"AND b.task_version_id = a.task_version_id AND b.gpu = a.gpu "
-	"WHERE a.leaderboard_id = ? AND a.task_version_id = ? AND a.gpu = ? AND a.user_id = ? "
-	"AND b.user_id = ? "
-	"AND a.engine = b.engine AND a.engine IN ('isolated', 'sealed') "
-	"AND a.file_id <> b.file_id "
-	"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id IN (a.user_id, b.user_id) "
-	"AND u.deleted_at IS NOT NULL) "
-	"AND NOT EXISTS (SELECT 1 FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
-	"  " JOIN_SIDES("") "WHERE c.leaderboard_id = a.leaderboard_id "
-						"  AND c.task_version_id = a.task_version_id AND c.gpu = a.gpu "
-						"  AND fa.id IN (a.file_id, b.file_id) AND fb.id IN (a.file_id, b.file_id) "
-						"  AND " SQL_COMPARISON_STANDS("c", "j") ")");
+static const struct statement INSERT_COMPARISON =
+	COMMAND("INSERT INTO comparisons (leaderboard_id, task_version_id, gpu, challenger_id, "
+			"challenger_job_id, incumbent_id, incumbent_job_id) "
+			"SELECT a.leaderboard_id, a.task_version_id, a.gpu, a.submission_id, a.job_id, "
+			"b.submission_id, b.job_id FROM ranking a "
+			"JOIN ranking b ON b.leaderboard_id = a.leaderboard_id "
+			"AND b.task_version_id = a.task_version_id AND b.gpu = a.gpu "
+			"WHERE a.leaderboard_id = ? AND a.task_version_id = ? AND a.gpu = ? AND a.user_id = ? "
+			"AND b.user_id = ? "
+			"AND a.engine = b.engine AND a.engine IN ('isolated', 'sealed') "
+			"AND a.file_id <> b.file_id "
+			"AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id IN (a.user_id, b.user_id) "
+			"AND u.deleted_at IS NOT NULL) "
+			"AND NOT EXISTS (SELECT 1 FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
+			"  " JOIN_SIDES "WHERE c.leaderboard_id = a.leaderboard_id "
+			"  AND c.task_version_id = a.task_version_id AND c.gpu = a.gpu "
+			"  AND fa.id IN (a.file_id, b.file_id) AND fb.id IN (a.file_id, b.file_id) "
+			"  AND " SQL_COMPARISON_STANDS("c", "j") ")");
 static const struct statement INSERT_JOB =
 	COMMAND("INSERT INTO jobs (comparison_id, user_id, gpu, priority) VALUES (?, 0, ?, ?)");
 
@@ -65,10 +68,9 @@ struct id_row {
 };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
 static const struct statement OUTDATED = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT j.id FROM comparisons c JOIN jobs j ON j.comparison_id = c.id " JOIN_SIDES(
-		"LEFT ") "WHERE " OF_RANKING "AND j.state = 'queued' "
-				 "AND NOT (COALESCE(fa.id, 0) IN " RANKED_FILES
-				 " AND COALESCE(fb.id, 0) IN " RANKED_FILES ")");
+	"SELECT j.id FROM comparisons c JOIN jobs j ON j.comparison_id = c.id " LEFT_JOIN_SIDES
+	"WHERE " OF_RANKING "AND j.state = 'queued' "
+	"AND NOT (COALESCE(fa.id, 0) IN " RANKED_FILES " AND COALESCE(fb.id, 0) IN " RANKED_FILES ")");
 #define CANCEL(reason) \
 	"j.state = 'cancelled', j.verdict = 'cancelled', j.reason = '" reason \
 	"', j.finished_at = UTC_TIMESTAMP(3) "

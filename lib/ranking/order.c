@@ -1,6 +1,7 @@
 /* The order of a ranking and its ties: the rules at the top of lib/ranking/ranking.h. */
 #include "lib/ranking/order.h"
 
+#include "lib/base/arena.h"
 #include "lib/base/interval.h"
 
 #include <math.h>
@@ -46,71 +47,169 @@ static int by_score_and_file(const void *left, const void *right)
 
 /* ---- what comparisons say ---- */
 
+enum outcome { NOT_COMPARED, TIE = 1, FASTER = 2, SLOWER = 4 };
+
+/* The comparison that counts between two files, as the first of them sees it. */
+struct link {
+	int64_t file_id, other_id;
+	enum outcome outcome;
+	bool is_failure;
+};
+
+struct file {
+	int64_t id;
+	struct ranking_entry entry; /* one of its entries: all have one score */
+	int64_t mark;               /* of mark_linked */
+};
+
 struct order {
 	struct ranking_entry *entries;
 	size_t count;
-	const struct ranking_head_to_head *comparisons;
-	size_t comparison_count;
+	struct file *files; /* by id */
+	size_t file_count;
+	struct link *links; /* two for each pair of files, by file_id */
+	size_t link_count;
+	struct file **walk; /* room for mark_linked: the files that it has reached */
 };
 
-enum outcome { NOT_COMPARED, TIE = 1, FASTER = 2, SLOWER = 4 };
-
-/* Whether a file is a side of the comparison. */
-static bool has_side(const struct ranking_head_to_head *comparison, int64_t file_id)
+static int by_file(const void *left, const void *right)
 {
-	return comparison->challenger_file_id == file_id || comparison->incumbent_file_id == file_id;
+	const struct file *a = left, *b = right;
+	return by_number(a->id, b->id);
 }
 
-static bool is_about(const struct ranking_head_to_head *comparison,
-	const struct ranking_entry *entry, const struct ranking_entry *other)
+static int by_link(const void *left, const void *right)
 {
-	return entry->file_id != other->file_id && has_side(comparison, entry->file_id)
-		&& has_side(comparison, other->file_id);
+	const struct link *a = left, *b = right;
+	int files = by_number(a->file_id, b->file_id);
+	return files ? files : by_number(a->other_id, b->other_id);
 }
 
-/* The comparison that counts between two entries: their newest, if their scores are close. NULL:
- * none counts. */
-static const struct ranking_head_to_head *comparison_of(
+static struct file *find_file(const struct order *order, int64_t id)
+{
+	const struct file wanted = { .id = id };
+	return bsearch(&wanted, order->files, order->file_count, sizeof wanted, by_file);
+}
+
+static void read_files(struct order *order, struct arena *arena)
+{
+	order->files = arena_array(arena, struct file, order->count);
+	for (size_t i = 0; i < order->count; i++)
+		order->files[i] = (struct file){ order->entries[i].file_id, order->entries[i], 0 };
+	qsort(order->files, order->count, sizeof *order->files, by_file);
+	for (size_t i = 0; i < order->count; i++)
+		if (!order->file_count || order->files[order->file_count - 1].id != order->files[i].id)
+			order->files[order->file_count++] = order->files[i];
+	order->walk = arena_array(arena, struct file *, order->file_count);
+}
+
+/* A pair's newest comparison comes first. */
+static int by_pair(const void *left, const void *right)
+{
+	const struct ranking_head_to_head *a = left, *b = right;
+	int low = by_number(a->challenger_file_id, b->challenger_file_id);
+	int high = low ? low : by_number(a->incumbent_file_id, b->incumbent_file_id);
+	return high ? high : by_number(b->id, a->id);
+}
+
+/* The same comparison with the file of the smaller number as the challenger. */
+static struct ranking_head_to_head sorted_sides(struct ranking_head_to_head one)
+{
+	return one.challenger_file_id < one.incumbent_file_id
+		? one
+		: (struct ranking_head_to_head){ one.id, one.incumbent_file_id, one.challenger_file_id,
+			  1 / one.ratio_high, 1 / one.ratio_low, one.is_failure };
+}
+
+static void add_links(struct order *order, const struct ranking_head_to_head *one)
+{
+	const struct file *a = find_file(order, one->challenger_file_id),
+					  *b = find_file(order, one->incumbent_file_id);
+	if (!a || !b || a == b || !ranking_is_close(&a->entry, &b->entry))
+		return;
+	bool ties = one->ratio_low <= 1 && one->ratio_high >= 1, a_wins = one->ratio_high < 1;
+	order->links[order->link_count++] = (struct link){ a->id, b->id,
+		ties         ? TIE
+			: a_wins ? FASTER
+					 : SLOWER,
+		one->is_failure };
+	order->links[order->link_count++] = (struct link){ b->id, a->id,
+		ties         ? TIE
+			: a_wins ? SLOWER
+					 : FASTER,
+		one->is_failure };
+}
+
+/* The comparison that counts between two files is their newest, if their scores are close. */
+static void read_links(struct order *order, struct arena *arena,
+	const struct ranking_head_to_head *comparisons, size_t count)
+{
+	struct ranking_head_to_head *sorted = arena_array(arena, struct ranking_head_to_head, count);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = sorted_sides(comparisons[i]);
+	if (count)
+		qsort(sorted, count, sizeof *sorted, by_pair);
+	order->links = arena_array(arena, struct link, 2 * count);
+	for (size_t i = 0; i < count; i++)
+		if (!i || sorted[i].challenger_file_id != sorted[i - 1].challenger_file_id
+			|| sorted[i].incumbent_file_id != sorted[i - 1].incumbent_file_id)
+			add_links(order, &sorted[i]);
+	if (order->link_count)
+		qsort(order->links, order->link_count, sizeof *order->links, by_link);
+}
+
+/* The first link of a file. Its others follow. */
+static const struct link *links_of(const struct order *order, int64_t file_id)
+{
+	size_t low = 0, high = order->link_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (order->links[middle].file_id < file_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return order->links + low;
+}
+
+#define FOR_LINKS(link, order, file) \
+	for (const struct link *link = links_of(order, file); \
+		 link < (order)->links + (order)->link_count && link->file_id == (file); link++)
+
+static const struct link *link_of(
 	const struct order *order, const struct ranking_entry *entry, const struct ranking_entry *other)
 {
-	const struct ranking_head_to_head *newest = NULL;
-	for (size_t i = 0; i < order->comparison_count; i++) {
-		const struct ranking_head_to_head *one = &order->comparisons[i];
-		if (is_about(one, entry, other) && (!newest || one->id > newest->id))
-			newest = one;
-	}
-	return newest && ranking_is_close(entry, other) ? newest : NULL;
+	FOR_LINKS(link, order, entry->file_id)
+	if (link->other_id == other->file_id)
+		return link;
+	return NULL;
 }
 
 /* Whether `entry` was faster or slower than `other` in the comparison that counts. */
 static enum outcome outcome_of(
 	const struct order *order, const struct ranking_entry *entry, const struct ranking_entry *other)
 {
-	const struct ranking_head_to_head *newest = comparison_of(order, entry, other);
-	if (!newest)
-		return NOT_COMPARED;
-	if (newest->ratio_low <= 1 && newest->ratio_high >= 1)
-		return TIE;
-	bool challenger_is_faster = newest->ratio_high < 1;
-	return (newest->challenger_file_id == entry->file_id) == challenger_is_faster ? FASTER : SLOWER;
+	const struct link *link = link_of(order, entry, other);
+	return link ? link->outcome : NOT_COMPARED;
+}
+
+/* The first entry from `first` to before `end` that has the file; `end` if there is none. */
+static size_t find_entry(const struct order *order, size_t first, size_t end, int64_t file_id)
+{
+	while (first < end && order->entries[first].file_id != file_id)
+		first++;
+	return first;
 }
 
 /* The first entry from `first` to before `end` against which `entry` has one of the `outcomes`;
- * `end` if there is none. Most entries were never compared, so the outer loop goes over the
- * comparisons. */
+ * `end` if there is none. */
 static size_t find_compared(const struct order *order, size_t first, size_t end,
 	const struct ranking_entry *entry, int outcomes)
 {
 	size_t found = end;
-	for (size_t c = 0; c < order->comparison_count; c++) {
-		const struct ranking_head_to_head *one = &order->comparisons[c];
-		if (!has_side(one, entry->file_id))
-			continue;
-		for (size_t i = first; i < found; i++)
-			if (is_about(one, entry, &order->entries[i])
-				&& ((int)outcome_of(order, entry, &order->entries[i]) & outcomes))
-				found = i;
-	}
+	FOR_LINKS(link, order, entry->file_id)
+	if ((int)link->outcome & outcomes)
+		found = find_entry(order, first, found, link->other_id);
 	return found;
 }
 
@@ -123,44 +222,26 @@ static void move_up(const struct order *order, size_t from, size_t to)
 
 /* ---- the order ---- */
 
-/* The first entry of a file from `first` on. */
-static struct ranking_entry *find_from(const struct order *order, size_t first, int64_t file_id)
-{
-	for (size_t i = first; i < order->count; i++)
-		if (order->entries[i].file_id == file_id)
-			return &order->entries[i];
-	return NULL;
-}
+enum { placed_mark = -1, winner_mark = 1, loser_mark = 2 };
 
-static bool spread_mark(
-	const struct ranking_entry *entry, struct ranking_entry *other, int64_t mark)
+/* Marks the file and all others that it leads to by comparisons with this outcome: with SLOWER
+ * those that beat it, those that beat them, and so on. Leaves out files whose entries all have a
+ * place. */
+static void mark_linked(
+	const struct order *order, struct file *file, enum outcome outcome, int mark)
 {
-	if (!(entry->place & mark) || (other->place & mark))
-		return false;
-	other->place |= mark;
-	return true;
-}
-
-/* Marks the entry and all others from `first` on that it leads to by comparisons with this outcome:
- * with SLOWER those that beat it, those that beat them, and so on. The first entry of a file stands
- * for all of them. These entries have no place yet, so `place` holds the marks. */
-static void mark_linked(const struct order *order, size_t first, struct ranking_entry *entry,
-	enum outcome outcome, int64_t mark)
-{
-	bool spreads = true;
-	entry->place |= mark;
-	while (spreads) {
-		spreads = false;
-		for (size_t c = 0; c < order->comparison_count; c++) {
-			const struct ranking_head_to_head *one = &order->comparisons[c];
-			struct ranking_entry *a = find_from(order, first, one->challenger_file_id),
-								 *b = find_from(order, first, one->incumbent_file_id);
-			if (a && b && outcome_of(order, a, b) == outcome)
-				spreads = spread_mark(a, b, mark) || spreads;
-			if (a && b && outcome_of(order, b, a) == outcome)
-				spreads = spread_mark(b, a, mark) || spreads;
+	size_t reached = 0;
+	file->mark |= mark;
+	order->walk[reached++] = file;
+	for (size_t i = 0; i < reached; i++)
+		FOR_LINKS(link, order, order->walk[i]->id)
+		{
+			struct file *other = find_file(order, link->other_id);
+			if (link->outcome != outcome || other->mark == placed_mark || (other->mark & mark))
+				continue;
+			other->mark |= mark;
+			order->walk[reached++] = other;
 		}
-	}
 }
 
 /* Whether the entry at `index` need not wait for another one from `first` on. An entry waits for
@@ -168,19 +249,20 @@ static void mark_linked(const struct order *order, size_t first, struct ranking_
  * beaten itself, directly or through others. */
 static bool is_free(const struct order *order, size_t first, size_t index)
 {
-	enum { winner = 1, loser = 2 };
-	struct ranking_entry *entries = order->entries;
+	const struct ranking_entry *entries = order->entries;
 	if (find_compared(order, first, order->count, &entries[index], SLOWER) == order->count)
 		return true;
 	if (find_compared(order, first, order->count, &entries[index], FASTER) == order->count)
 		return false;
+	for (size_t i = 0; i < order->file_count; i++)
+		order->files[i].mark = placed_mark;
 	for (size_t i = first; i < order->count; i++)
-		entries[i].place = 0;
-	struct ranking_entry *entry = find_from(order, first, entries[index].file_id);
-	mark_linked(order, first, entry, SLOWER, winner);
-	mark_linked(order, first, entry, FASTER, loser);
-	for (size_t i = first; i < order->count; i++)
-		if (entries[i].place == winner)
+		find_file(order, entries[i].file_id)->mark = 0;
+	struct file *file = find_file(order, entries[index].file_id);
+	mark_linked(order, file, SLOWER, winner_mark);
+	mark_linked(order, file, FASTER, loser_mark);
+	for (size_t i = 0; i < order->file_count; i++)
+		if (order->files[i].mark == winner_mark)
 			return false;
 	return true;
 }
@@ -192,7 +274,7 @@ static void order_from(const struct order *order, size_t first)
 	if (first < order->count)
 		qsort(order->entries + first, order->count - first, sizeof *order->entries,
 			by_score_and_file);
-	for (; order->comparison_count && first < order->count; first++) {
+	for (; order->link_count && first < order->count; first++) {
 		size_t next = first;
 		while (!is_free(order, first, next))
 			next++;
@@ -267,17 +349,6 @@ static const struct ranking_entry *first_of_group(
 	return &order->entries[entry->place - 1];
 }
 
-/* The other side of a comparison of `entry`: the first entry of its file. NULL: the comparison is
- * about others, or the other file is not in the ranking. */
-static const struct ranking_entry *rival_in(const struct order *order,
-	const struct ranking_head_to_head *comparison, const struct ranking_entry *entry)
-{
-	for (size_t i = 0; has_side(comparison, entry->file_id) && i < order->count; i++)
-		if (is_about(comparison, entry, &order->entries[i]))
-			return &order->entries[i];
-	return NULL;
-}
-
 /* What the comparisons of an entry say about its rank. Of several rivals, each member is the one
  * with the worst position. */
 struct bonds {
@@ -306,12 +377,14 @@ static bool was_moved_by(const struct order *order, const struct ranking_entry *
 static struct bonds bonds_of(const struct order *order, const struct ranking_entry *entry)
 {
 	struct bonds bonds = { 0 };
-	for (size_t c = 0; c < order->comparison_count; c++) {
-		const struct ranking_entry *rival = rival_in(order, &order->comparisons[c], entry);
-		enum outcome outcome = rival ? outcome_of(order, entry, rival) : NOT_COMPARED;
-		if (outcome == TIE && rival->place < entry->place)
+	FOR_LINKS(link, order, entry->file_id)
+	{
+		/* The first entry of the other file stands for all of them. */
+		size_t index = find_entry(order, 0, order->count, link->other_id);
+		const struct ranking_entry *rival = &order->entries[index];
+		if (link->outcome == TIE && rival->place < entry->place)
 			keep_last(&bonds.tie, rival);
-		if (outcome != SLOWER)
+		if (link->outcome != SLOWER)
 			continue;
 		keep_last(rival->position < entry->position ? &bonds.winner : &bonds.overtaken, rival);
 		if (rival->position < entry->position && was_moved_by(order, entry, rival))
@@ -320,16 +393,26 @@ static struct bonds bonds_of(const struct order *order, const struct ranking_ent
 	return bonds;
 }
 
-/* Whether the entry shares a place that its time alone would not give it. */
-static bool has_joined(const struct order *order, const struct ranking_entry *entry)
+/* Whether the entry shares the place of `first`, or passes a faster time, only by a comparison. */
+static bool needs_tie(
+	const struct order *order, const struct ranking_entry *entry, const struct ranking_entry *first)
 {
-	const struct ranking_entry *first = first_of_group(order, entry);
-	if (first == entry || outcome_of(order, first, entry) != TIE)
-		return false;
 	for (size_t i = (size_t)entry->position; i < order->count; i++)
 		if (order->entries[i].place != entry->place && order->entries[i].score_ns < entry->score_ns)
 			return true;
 	return !ranking_ties_by_time(first, entry);
+}
+
+/* If the entry shares a place that its time alone would not give it: the fastest of its group that
+ * tied with it head to head. Otherwise NULL. */
+static const struct ranking_entry *tie_within(
+	const struct order *order, const struct ranking_entry *entry)
+{
+	const struct ranking_entry *first = first_of_group(order, entry);
+	for (const struct ranking_entry *other = first; other < entry; other++)
+		if (other->score_ns == first->score_ns && outcome_of(order, other, entry) == TIE)
+			return needs_tie(order, entry, other) ? other : NULL;
+	return NULL;
 }
 
 static void give_reason(
@@ -342,7 +425,7 @@ static void give_reason(
 static void explain_loss(
 	const struct order *order, struct ranking_entry *entry, const struct ranking_entry *winner)
 {
-	bool failed = comparison_of(order, entry, winner)->is_failure;
+	bool failed = link_of(order, entry, winner)->is_failure;
 	give_reason(entry, failed ? ranking_reason_failed : ranking_reason_slower, winner);
 }
 
@@ -356,29 +439,58 @@ static const struct ranking_entry *tie_above(
 		: NULL;
 }
 
+/* The last entry that opens an earlier group and ties with this one. A faster entry between them
+ * did not tie with it and opened another group. */
+static const struct ranking_entry *tie_before(
+	const struct order *order, const struct ranking_entry *entry)
+{
+	const struct ranking_entry *first = first_of_group(order, entry);
+	while (first > order->entries) {
+		first = first_of_group(order, first - 1);
+		if (ranking_ties_by_time(first, entry) && is_tie(order, first, entry))
+			return first;
+	}
+	return NULL;
+}
+
+/* Whether an entry with a slower time has a better place, and no reason that says why. */
+static bool is_passed(const struct order *order, const struct ranking_entry *entry)
+{
+	for (const struct ranking_entry *other = order->entries; other->place < entry->place; other++)
+		if (other->score_ns > entry->score_ns && !other->reason)
+			return true;
+	return false;
+}
+
 static void explain(const struct order *order, struct ranking_entry *entry)
 {
 	struct bonds bonds = bonds_of(order, entry);
+	const struct ranking_entry *within = tie_within(order, entry);
 	const struct ranking_entry *tie = bonds.tie ? bonds.tie : tie_above(order, entry);
+	const struct ranking_entry *before = tie ? NULL : tie_before(order, entry);
 	if (bonds.mover)
 		explain_loss(order, entry, bonds.mover);
 	else if (bonds.overtaken)
 		give_reason(entry, ranking_reason_circle, bonds.overtaken);
-	else if (has_joined(order, entry))
-		give_reason(entry, ranking_reason_tie, first_of_group(order, entry));
+	else if (within)
+		give_reason(entry, ranking_reason_tie, within);
 	else if (tie && bonds.winner && is_tie(order, first_of_group(order, tie), entry))
 		explain_loss(order, entry, bonds.winner); /* it may not pass the winner to join */
 	else if (tie)
 		give_reason(entry, ranking_reason_chain, tie);
+	else if (bonds.winner && (before || is_passed(order, entry)))
+		explain_loss(order, entry, bonds.winner); /* the winner lost to the one that passes */
+	else if (before)
+		give_reason(entry, ranking_reason_between, before);
 }
 
 void ranking_order(struct ranking_entry *entries, size_t count,
 	const struct ranking_head_to_head *comparisons, size_t comparison_count)
 {
-	struct order order = { .entries = entries,
-		.count = count,
-		.comparisons = comparisons,
-		.comparison_count = comparison_count };
+	cleanup_arena struct arena *arena = arena_new();
+	struct order order = { .entries = entries, .count = count };
+	read_files(&order, arena);
+	read_links(&order, arena, comparisons, comparison_count);
 	const struct ranking_entry *above = NULL;
 	order_from(&order, 0);
 	for (size_t first = 0, next; first < count; first = next) {

@@ -15,6 +15,9 @@
 #define ranking_reason_tie "tie" /* joined the group that the other one opens by a comparison */
 /* Ties with the other one, but not with the fastest of the other one's group. */
 #define ranking_reason_chain "chain"
+/* Ties with the other one, the first of its group, but an entry between them is not in that group.
+ */
+#define ranking_reason_between "between"
 
 struct ranking_entry {
 	int64_t user_id, submission_id;

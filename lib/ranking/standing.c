@@ -30,7 +30,7 @@ static const struct statement RANKING = SELECT(struct ranking_entry, ENTRY_COLUM
 static const struct statement MOVE_ENTRIES = COMMAND(
 	"UPDATE JSON_TABLE(?, '$[*]' COLUMNS (user_id BIGINT UNSIGNED PATH '$[0]', "
 	"  position INT UNSIGNED PATH '$[1]', place INT UNSIGNED PATH '$[2]', "
-	"  tied BOOLEAN PATH '$[3]', above_ns DOUBLE PATH '$[4]', reason VARCHAR(6) PATH '$[5]', "
+	"  tied BOOLEAN PATH '$[3]', above_ns DOUBLE PATH '$[4]', reason VARCHAR(16) PATH '$[5]', "
 	"  other_id BIGINT UNSIGNED PATH '$[6]')) moved "
 	"STRAIGHT_JOIN ranking r ON r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 	"  AND r.user_id = moved.user_id "

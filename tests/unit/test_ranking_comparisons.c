@@ -148,6 +148,22 @@ static void a_chain_of_wins_is_followed(void **state)
 	ASSERT_PAGE(entries, chain, "3:1 2:2 1:3");
 }
 
+/* Each entry beat the one that is faster by time. */
+static void a_long_chain_of_wins_is_followed(void **state)
+{
+	(void)state;
+	enum { count = 200 };
+	struct ranking_entry entries[count];
+	struct ranking_head_to_head wins[count - 1];
+	for (int i = 0; i < count; i++)
+		entries[i] = (struct ranking_entry)ENTRY(i + 1, 1e6 + 20 * i, 5);
+	for (int i = 0; i < count - 1; i++)
+		wins[i] = (struct ranking_head_to_head)FASTER(i + 1, i + 2, i + 1);
+	ranking_order(entries, count, wins, count - 1);
+	for (int i = 0; i < count; i++)
+		assert_int_equal(entries[i].submission_id, count - i);
+}
+
 static void ties_do_not_chain(void **state)
 {
 	(void)state;
@@ -320,6 +336,24 @@ static void assert_comparisons_are_explained(const struct world *world)
 		}
 }
 
+/* Nobody ranks before a faster entry, or has a worse place than the first of a group with which it
+ * ties by time, without a sentence about one of the two. */
+static void assert_times_are_explained(const struct world *world)
+{
+	for (size_t i = 0; i < world->count; i++)
+		for (size_t k = i + 1; k < world->count; k++) {
+			const struct ranking_entry *before = &world->entries[i], *behind = &world->entries[k];
+			bool is_compared = newest_of(
+				world->comparisons, world->comparison_count, before->file_id, behind->file_id);
+			if (before->place == behind->place || behind->reason)
+				continue;
+			if (before->score_ns > behind->score_ns)
+				assert_non_null(before->reason);
+			if (before->place == before->position && !is_compared)
+				assert_false(ranking_ties_by_time(before, behind));
+		}
+}
+
 static void assert_one_file_ties(const struct world *world)
 {
 	for (size_t i = 0; i < world->count; i++)
@@ -379,6 +413,7 @@ static void the_order_of_the_input_never_changes_the_ranking(void **state)
 		assert_ties_are_with_the_fastest(&world);
 		assert_one_file_ties(&world);
 		assert_comparisons_are_explained(&world);
+		assert_times_are_explained(&world);
 		assert_comparisons_apply(&world);
 		shuffle(again.entries, again.count, sizeof *again.entries);
 		shuffle(again.comparisons, again.comparison_count, sizeof *again.comparisons);
@@ -456,6 +491,7 @@ int main(void)
 		cmocka_unit_test(a_third_entry_does_not_make_winner_and_loser_share_a_place),
 		cmocka_unit_test(a_win_does_not_pass_a_third_entry_without_a_comparison),
 		cmocka_unit_test(a_chain_of_wins_is_followed),
+		cmocka_unit_test(a_long_chain_of_wins_is_followed),
 		cmocka_unit_test(ties_do_not_chain),
 		cmocka_unit_test(a_tie_with_the_first_passes_entries_without_a_comparison),
 		cmocka_unit_test(a_tie_with_the_first_does_not_pass_a_faster_entry),

@@ -321,14 +321,14 @@ static void the_table_says_why_an_entry_ranks_where_it_does(void **state)
 	contest_compare(second, first, 0.990, 0.995);
 	assert_reasons("1 1 -; 2 0 1001 slower 1");
 	pass(2, 1003, 1);
-	assert_reasons("1 1 -; 2 0 1001 slower 1; 3 2 1000");
+	assert_reasons("1 1 -; 2 0 1001 slower 1; 3 2 1000 between 1");
 	pass(3, 1005, 1);
-	assert_reasons("1 1 -; 2 0 1001 slower 1; =3 2 1000; =3 3 1000");
+	assert_reasons("1 1 -; 2 0 1001 slower 1; =3 2 1000 between 1; =3 3 1000");
 	/* A new first entry shifts the others, which keep their reasons, and changes the gap of one
 	 * group. */
 	pass(4, 500, 1);
 	assert_page("4:1 1:2 0:3 2:4 3:4");
-	assert_reasons("1 4 -; 2 1 500; 3 0 1001 slower 1; =4 2 1000; =4 3 1000");
+	assert_reasons("1 4 -; 2 1 500; 3 0 1001 slower 1; =4 2 1000 between 1; =4 3 1000");
 	pass(1, 900, 1);
 	assert_page("4:1 1:2 0:3 2:4 3:4");
 	assert_reasons("1 4 -; 2 1 500; 3 0 900; =4 2 1000; =4 3 1000");
