@@ -222,7 +222,15 @@ for (const [role, { enter }] of Object.entries(ROLES))
 		await enter(page);
 		const network = await page.context().newCDPSession(page);
 		let bytes = 0, requests = 0;
+		// On a busy machine, the first update of a page can come before the event `load`.
+		const updates = new Set();
+		network.on('Network.requestWillBeSent', ({ requestId, type }) => {
+			if (type === 'Fetch')
+				updates.add(requestId);
+		});
 		network.on('Network.loadingFinished', (load) => {
+			if (updates.has(load.requestId))
+				return;
 			bytes += load.encodedDataLength;
 			requests += load.encodedDataLength > 0; // a data: address is no request
 		});

@@ -405,7 +405,8 @@ const ENTRIES = {
 		above: '0.16 % faster', reason: 'Behind fay: slower head to head.' },
 	eve: { rank: '=4', time: '40.40 ± 0.39 µs', short: '40.40 µs', fastest: '81×',
 		above: '+27 %', results: 2 },
-	bob: { rank: '=4', time: '46 ± 51 µs', short: '46 µs', fastest: '92×', above: '+44 %' },
+	bob: { rank: '=4', time: '46 ± 51 µs', short: '46 µs', fastest: '92×', above: '+44 %',
+		reason: 'Ties with ann, but an entry between them has another rank.' },
 	cyd: { rank: '6', time: '64.32 µs ± unknown', short: '64.32 µs', fastest: '129×',
 		above: '+59 %' },
 };
