@@ -84,6 +84,7 @@ static const char *vital_line(struct arena *arena, const struct vitals_view *vie
 {
 	cleanup_buffer struct buffer path = { 0 };
 	int64_t last_ms = 0;
+	long long last_x = 0, last_y = 0;
 	for (size_t i = 0; i < count && most > 0; i++) {
 		int64_t value;
 		memcpy(&value, (const char *)&rows[i] + member, sizeof value);
@@ -92,9 +93,15 @@ static const char *vital_line(struct arena *arena, const struct vitals_view *vie
 		bool goes_on = last_ms && rows[i].at_ms - last_ms <= widest_gap_ms;
 		long long x = (rows[i].at_ms - view->from_ms) / minute_ms,
 				  y = vital_height - value * vital_height / most;
-		/* A single point would be invisible, so each line starts with a stroke of one minute. */
-		buffer_printf(&path, goes_on ? "L%lld %lld" : "M%lld %lldh1", x, y);
+		/* A single point would be invisible, so each line starts with a stroke of one minute.
+		 * Steps compress to half of what positions need. */
+		if (goes_on)
+			buffer_printf(&path, "l%lld %lld", x - last_x, y - last_y);
+		else
+			buffer_printf(&path, "M%lld %lldh1m-1 0", x, y);
 		last_ms = rows[i].at_ms;
+		last_x = x;
+		last_y = y;
 	}
 	return arena_strdup(arena, buffer_string(&path));
 }

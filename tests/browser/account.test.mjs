@@ -38,7 +38,7 @@ for (const scripts of [true, false]) {
 		await main(here).getByText('1 other session ends').waitFor();
 		await look(here);
 		await main(here).getByRole('button', { name: 'End them' }).click();
-		await main(here).getByText('There is no other.').waitFor();
+		await main(here).getByText('There are no other sessions.').waitFor();
 		for (const page of [lost, third]) {
 			await page.goto('/account');
 			assert.equal(new URL(page.url()).pathname, '/login');
@@ -57,7 +57,7 @@ for (const scripts of [true, false]) {
 			offer = await terminal('code', { name: `box ${suffix}`, scopes: ['read'] });
 		await register(page, `uma-${suffix}`);
 		await page.goto('/account/tokens');
-		await main(page).getByRole('link', { name: 'sign it in' }).click();
+		await main(page).getByRole('link', { name: 'enter the code' }).click();
 		await look(page);
 		await main(page).getByLabel('Code').fill('BCDF-BCDF');
 		await main(page).getByRole('button', { name: 'Continue' }).click();

@@ -70,7 +70,7 @@ scenes('a visitor explores a leaderboard, its exports and the queue', 'seen',
 	await go(page, 'Trend');
 	const trend = page.url();
 	for (const [link, words] of [['Each shape by itself', 'Shape 1'],
-			['All devices side by side', 'their best time on each'],
+			['All devices side by side', 'on each device, of ten users'],
 			['For a projector', 'Newest record']]) {
 		await go(page, link);
 		await page.getByText(words).first().waitFor();

@@ -213,7 +213,7 @@ def all_other_sessions_end_together_and_this_one_stays():
 	equal([client.get("/account").status for client in others], [303, 303, 303])
 	equal((ada.get("/account").status, handles(ada)), (200, []))
 	equal(bob.get("/account").status, 200)
-	contains(ada.get("/account/sessions").words(), "There is no other.")
+	contains(ada.get("/account/sessions").words(), "There are no other sessions.")
 
 
 @test

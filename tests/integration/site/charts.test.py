@@ -517,7 +517,7 @@ def the_viewers_line_and_rows_are_marked_even_below_the_first_ten():
 	site.manage("ranking", "rebuild", "own")
 	mine = shown(late, "/leaderboard/own?view=gpus")
 	contains(mine.words(), "late (you) 5.000 µs rank 13 none none")
-	contains(mine.words(), "the most devices and you, and their best time")
+	contains(mine.words(), "on each device, of ten users and you")
 	equal(len(re.findall(r"<tr[ >]", mine.text)), 12)
 	for client in (anyone, me):
 		lacks(shown(client, "/leaderboard/own?view=gpus").words(), "late")
