@@ -6,7 +6,7 @@ enum { zip_bytes = 10 * 1024 * 1024 };
 static const struct call CALLS[] = {
 	{ { METHOD_POST, "/api/v1/admin/leaderboards", api_admin_leaderboard_create, CREATORS,
 		  zip_bytes },
-		TOKEN_ADMIN, "zip name gpu deadline accepting sources_public visibility" },
+		TOKEN_ADMIN, "zip name gpus gpu deadline accepting sources_public visibility" },
 	{ { METHOD_GET, "/api/v1/admin/leaderboards/*", api_admin_leaderboard, CREATORS, 0 },
 		TOKEN_ADMIN, "" },
 	{ { METHOD_PATCH, "/api/v1/admin/leaderboards/*", api_admin_leaderboard_change, CREATORS,
