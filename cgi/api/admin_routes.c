@@ -119,6 +119,9 @@ static const struct call CALLS[] = {
 	{ { METHOD_POST, "/api/v1/admin/webhooks/*/test", api_admin_webhook_test, CREATORS,
 		  api_json_bytes },
 		TOKEN_ADMIN, "" },
+	{ { METHOD_POST, "/api/v1/admin/webhooks/*/rotate", api_admin_webhook_rotate, CREATORS,
+		  api_json_bytes },
+		TOKEN_ADMIN, "hours" },
 	{ { METHOD_GET, "/api/v1/admin/webhooks/*/deliveries", api_admin_deliveries, CREATORS, 0 },
 		TOKEN_ADMIN, "limit cursor" },
 };
