@@ -54,6 +54,7 @@ static const struct column DELIVERY_COLUMNS[] = {
 	TEXT(struct delivery, form),
 	TEXT(struct delivery, address),
 	TEXT(struct delivery, secret),
+	TEXT(struct delivery, old_secret),
 	INTEGER(struct delivery, creator_may),
 	INTEGER(struct delivery, may_be_told),
 };
@@ -69,6 +70,7 @@ static const struct statement NEXT_DELIVERY = SELECT(struct delivery, DELIVERY_C
 	"  e.id AS event_id, e.at AS at_ms, "
 	"  TIMESTAMPDIFF(SECOND, e.at, UTC_TIMESTAMP(3)) AS age_s, e.event, e.data, "
 	"  h.name AS webhook, h.form, h.address, h.secret, "
+	"  IF(h.old_secret_until > UTC_TIMESTAMP(3), h.old_secret, NULL) AS old_secret, "
 	"  COALESCE(m.banned_at IS NULL AND m.deleted_at IS NULL AND (m.role = 'admin' "
 	"    OR (m.role = 'creator' AND o.creator_id = m.id)), FALSE) AS creator_may, "
 	"  e.event = 'test' OR COALESCE(" MAY_BE_SENT ", FALSE) AS may_be_told "
@@ -234,8 +236,14 @@ static const struct statement FORGET_TOLD =
 	COMMAND("DELETE t FROM webhook_told t LEFT JOIN leaderboards l ON l.id = t.leaderboard_id "
 			"WHERE l.id IS NULL");
 
+static const struct statement FORGET_OLD_SECRETS =
+	COMMAND("UPDATE webhooks SET old_secret = NULL, old_secret_until = NULL "
+			"WHERE old_secret_until <= UTC_TIMESTAMP(3)");
+
 int outbox_clean(struct database *db, int64_t most_s, struct error *error)
 {
 	int rc = database_execute(db, &GIVE_UP, error, "i", most_s);
+	if (!rc)
+		rc = database_execute(db, &FORGET_OLD_SECRETS, error, "");
 	return rc ? rc : database_execute(db, &FORGET_TOLD, error, "");
 }

@@ -24,6 +24,7 @@ struct delivery {
 	int64_t event_id, at_ms, age_s;
 	const char *event, *data;                      /* data: JSON */
 	const char *webhook, *form, *address, *secret; /* webhook: its name */
+	const char *old_secret;                        /* NULL: none */
 	/* creator_may: the webhook's creator may still manage it. may_be_told: its receiver may still
 	 * learn of the event's subject, which may have been hidden or withdrawn. */
 	int64_t creator_may, may_be_told;
@@ -59,8 +60,8 @@ int outbox_note(struct database *db, const struct config *config, const struct d
  * first_ms, doubles with each failure up to an hour, and varies randomly by a quarter. */
 int64_t outbox_pause_ms(int64_t first_ms, int64_t failures);
 
-/* Gives up waiting deliveries of events older than most_s, and removes the webhook_told rows of
- * deleted leaderboards. lib/database/retention.h removes other old rows. */
+/* Gives up waiting deliveries of events older than most_s, and removes expired old secrets and the
+ * webhook_told rows of deleted leaderboards. lib/database/retention.h removes other old rows. */
 int outbox_clean(struct database *db, int64_t most_s, struct error *error);
 
 #endif

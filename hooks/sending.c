@@ -73,21 +73,36 @@ static size_t drop_header(char *bytes, size_t size, size_t count, void *context)
 
 /* ---- request ---- */
 
+static struct curl_slist *append_header(
+	struct curl_slist *headers, const char *name, const char *value)
+{
+	cleanup_buffer struct buffer line = { 0 };
+	buffer_printf(&line, "%s: %s", name, value);
+	return curl_slist_append(headers, buffer_string(&line));
+}
+
 static struct curl_slist *make_headers(const struct delivery *delivery, const struct buffer *body)
 {
-	signature_text signature;
-	char line[200];
+	format_text id, time;
 	struct curl_slist *headers = NULL;
-	signature_make(signature, delivery->secret, now_ms() / 1000, body);
+	snprintf(id, sizeof id, "event_%lld", (long long)delivery->event_id);
+	const struct signing signing = { .secret = delivery->secret,
+		.old_secret = delivery->old_secret,
+		.id = id,
+		.time_s = now_ms() / 1000 };
+	snprintf(time, sizeof time, "%lld", (long long)signing.time_s);
+	cleanup_buffer struct buffer standard = { 0 }, podium = { 0 };
+	signature_standard(&standard, &signing, body);
+	signature_podium(&podium, &signing, body);
 	headers = curl_slist_append(headers, "Content-Type: application/json");
 	headers = curl_slist_append(headers, "Accept:");
 	headers = curl_slist_append(headers, "Expect:");
-	snprintf(line, sizeof line, "Podium-Event: %s", delivery->event);
-	headers = curl_slist_append(headers, line);
-	snprintf(line, sizeof line, "Podium-Event-Id: %lld", (long long)delivery->event_id);
-	headers = curl_slist_append(headers, line);
-	snprintf(line, sizeof line, "Podium-Signature: %s", signature);
-	headers = curl_slist_append(headers, line);
+	headers = append_header(headers, "webhook-id", id);
+	headers = append_header(headers, "webhook-timestamp", time);
+	headers = append_header(headers, "webhook-signature", buffer_string(&standard));
+	headers = append_header(headers, "Podium-Event", delivery->event);
+	headers = append_header(headers, "Podium-Event-Id", id + strlen("event_"));
+	headers = append_header(headers, "Podium-Signature", buffer_string(&podium));
 	if (!headers)
 		abort();
 	return headers;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This cookie carries the secret of a new webhook to the webhook's page. */
+/* This cookie carries a new secret to the webhook's page. */
 static const char NEW_SECRET[] = "podium-new-webhook";
 
 /* The events that the form for a new webhook ticks at first: the rare ones. */
@@ -82,6 +82,14 @@ static int note_webhook_field(
 	return form_note(request, webhook_check(request->arena, order, field, request->error));
 }
 
+static void show_secret_once(struct request *request, int64_t id, const char *secret)
+{
+	response_cookie(request,
+		arena_printf(request->arena,
+			"%s=%s; Path=/admin/hooks/%lld; HttpOnly; SameSite=Strict; Max-Age=60", NEW_SECRET,
+			secret, (long long)id));
+}
+
 static int create_webhook(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct actor actor = actor_of(request);
@@ -105,10 +113,7 @@ static int create_webhook(struct request *request, const struct leaderboard *lea
 			request->db, request->arena, &order, &actor, secret, &id, request->error);
 	if (rc)
 		return show_webhook_form_again(request, &order, rc);
-	response_cookie(request,
-		arena_printf(request->arena,
-			"%s=%s; Path=/admin/hooks/%lld; HttpOnly; SameSite=Strict; Max-Age=60", NEW_SECRET,
-			secret, (long long)id));
+	show_secret_once(request, id, secret);
 	notice_leave(request, "The webhook %s was created.", order.name);
 	return redirect(request, "/admin/hooks/%lld", (long long)id);
 }
@@ -308,6 +313,21 @@ static int change_webhook(
 	return rc ? rc : redirect_to_webhook(request, webhook, "The webhook was saved.");
 }
 
+static int rotate_webhook(
+	struct request *request, const struct webhook *webhook, const struct actor *actor)
+{
+	webhook_secret secret;
+	const char *text = request_form_or(request, "hours", "");
+	size_t digits = strspn(text, "0123456789");
+	int64_t hours = digits && digits <= 4 && !text[digits] ? strtoll(text, NULL, 10) : -1;
+	int rc =
+		webhook_rotate(request->db, request->arena, webhook, hours, actor, secret, request->error);
+	if (rc)
+		return rc;
+	show_secret_once(request, webhook->id, secret);
+	return redirect_to_webhook(request, webhook, "The webhook has a new secret.");
+}
+
 static int delete_webhook(
 	struct request *request, const struct webhook *webhook, const struct actor *actor)
 {
@@ -335,7 +355,7 @@ static const struct {
 	const char *name;
 	int (*run)(struct request *request, const struct webhook *webhook, const struct actor *actor);
 } ACTIONS[] = { { "test", test_webhook }, { "pause", pause_webhook }, { "resume", resume_webhook },
-	{ "change", change_webhook }, { "delete", delete_webhook } };
+	{ "change", change_webhook }, { "rotate", rotate_webhook }, { "delete", delete_webhook } };
 
 static int run_webhook_action(struct request *request, const struct webhook *webhook)
 {

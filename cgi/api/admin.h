@@ -26,7 +26,8 @@ handler api_admin_workers, api_admin_worker_pause, api_admin_worker_drain, api_a
 	api_admin_gpu_release;
 /* admin_webhook.c */
 handler api_admin_webhooks, api_admin_webhook_make, api_admin_webhook, api_admin_webhook_change,
-	api_admin_webhook_delete, api_admin_webhook_test, api_admin_deliveries;
+	api_admin_webhook_delete, api_admin_webhook_test, api_admin_webhook_rotate,
+	api_admin_deliveries;
 
 /* Fails unless the body's member `confirm` is `word`. This prevents accidents, like the word that
  * users type in the admin panel. `what` describes the word in the error message: "the leaderboard's

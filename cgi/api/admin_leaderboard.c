@@ -159,7 +159,7 @@ static int read_new_leaderboard(struct request *request, struct leaderboard_inpu
 	struct leaderboard_settings *settings = &input->settings;
 	int rc = api_text_or_nothing(request, "name", &settings->name);
 	if (!rc)
-		rc = api_texts(request, "gpu", &settings->gpus, &settings->gpu_count);
+		rc = api_gpus(request, &settings->gpus, &settings->gpu_count);
 	if (!rc)
 		rc = api_moment(request, "deadline", TIME_NULL, &settings->deadline_ms);
 	if (!rc)

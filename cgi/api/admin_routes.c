@@ -6,7 +6,7 @@ enum { zip_bytes = 10 * 1024 * 1024 };
 static const struct call CALLS[] = {
 	{ { METHOD_POST, "/api/v1/admin/leaderboards", api_admin_leaderboard_create, CREATORS,
 		  zip_bytes },
-		TOKEN_ADMIN, "zip name gpu deadline accepting sources_public visibility" },
+		TOKEN_ADMIN, "zip name gpus gpu deadline accepting sources_public visibility" },
 	{ { METHOD_GET, "/api/v1/admin/leaderboards/*", api_admin_leaderboard, CREATORS, 0 },
 		TOKEN_ADMIN, "" },
 	{ { METHOD_PATCH, "/api/v1/admin/leaderboards/*", api_admin_leaderboard_change, CREATORS,
@@ -119,6 +119,9 @@ static const struct call CALLS[] = {
 	{ { METHOD_POST, "/api/v1/admin/webhooks/*/test", api_admin_webhook_test, CREATORS,
 		  api_json_bytes },
 		TOKEN_ADMIN, "" },
+	{ { METHOD_POST, "/api/v1/admin/webhooks/*/rotate", api_admin_webhook_rotate, CREATORS,
+		  api_json_bytes },
+		TOKEN_ADMIN, "hours" },
 	{ { METHOD_GET, "/api/v1/admin/webhooks/*/deliveries", api_admin_deliveries, CREATORS, 0 },
 		TOKEN_ADMIN, "limit cursor" },
 };

@@ -18,13 +18,13 @@ static json_t *event_names(int64_t events)
 
 static json_t *webhook_json(struct request *request, const struct webhook *one)
 {
-	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:I, s:o, s:I, s:o, s:o}", "id",
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:I, s:o, s:I, s:o, s:o, s:o}", "id",
 		(json_int_t)one->id, "leaderboard", json_text(one->leaderboard), "name", one->name,
 		"address", webhook_shown_address(request->arena, one->address), "form", one->form, "events",
 		event_names(one->events), "state", one->state, "reason", json_text(one->reason), "failures",
 		(json_int_t)one->failures, "retry_at", json_moment(one->retry_at_ms), "waiting",
 		(json_int_t)one->waiting, "created_by", json_text(one->creator), "created_at",
-		json_moment(one->created_at_ms));
+		json_moment(one->created_at_ms), "old_secret_until", json_moment(one->old_secret_until_ms));
 }
 
 /* Finds the leaderboard of this name, if the viewer may change it. "" stands for the whole site,
@@ -78,16 +78,16 @@ static int read_json_events(struct request *request, int64_t *events)
 	return rc;
 }
 
-/* Answers with the new webhook and its secret, which no other answer contains. */
-static int answer_made(struct request *request, int64_t id, const char *secret)
+/* Reads the webhook with its new secret, which no later answer contains. */
+static int read_with_secret(struct request *request, int64_t id, const char *secret, json_t **json)
 {
 	struct webhook one;
 	int rc = webhook_find(request->db, request->arena, id, &one, request->error);
 	if (rc)
 		return rc;
-	json_t *json = webhook_json(request, &one);
-	json_object_set_new(json, "secret", json_string(secret));
-	return respond_created(request, json, "/api/v1/admin/webhooks/%lld", (long long)id);
+	*json = webhook_json(request, &one);
+	json_object_set_new(*json, "secret", json_string(secret));
+	return 0;
 }
 
 int api_admin_webhook_make(struct request *request)
@@ -113,7 +113,10 @@ int api_admin_webhook_make(struct request *request)
 		return rc;
 	order.leaderboard = id == SQL_NULL_INTEGER ? NULL : &leaderboard;
 	rc = webhook_create(request->db, request->arena, &order, &actor, secret, &id, request->error);
-	return rc ? rc : answer_made(request, id, secret);
+	json_t *json;
+	if (!rc)
+		rc = read_with_secret(request, id, secret, &json);
+	return rc ? rc : respond_created(request, json, "/api/v1/admin/webhooks/%lld", (long long)id);
 }
 
 static int find_webhook_of_path(struct request *request, struct webhook *one)
@@ -198,6 +201,24 @@ int api_admin_webhook_test(struct request *request)
 	if (!rc)
 		rc = webhook_test(request->db, request->arena, &one, &actor, request->error);
 	return rc ? rc : respond_nothing(request);
+}
+
+int api_admin_webhook_rotate(struct request *request)
+{
+	struct actor actor = actor_of(request);
+	struct webhook one;
+	webhook_secret secret;
+	int64_t hours;
+	json_t *json;
+	int rc = find_webhook_of_path(request, &one);
+	if (!rc)
+		rc = api_integer(request, "hours", webhook_old_secret_usual_hours, &hours);
+	if (!rc)
+		rc = webhook_rotate(
+			request->db, request->arena, &one, hours, &actor, secret, request->error);
+	if (!rc)
+		rc = read_with_secret(request, one.id, secret, &json);
+	return rc ? rc : respond_json(request, json);
 }
 
 int api_admin_deliveries(struct request *request)

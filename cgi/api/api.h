@@ -65,6 +65,8 @@ bool api_may(const struct request *request, enum token_scope scope);
 int api_text(struct request *request, const char *name, const char **value);
 /* Reads an array of strings, or all form fields with this name. */
 int api_texts(struct request *request, const char *name, const char ***values, size_t *count);
+/* Reads the GPU models from `gpus`, or from a form's `gpu`, its old name. */
+int api_gpus(struct request *request, const char ***gpus, size_t *count);
 int api_integer(struct request *request, const char *name, int64_t otherwise, int64_t *value);
 int api_boolean(struct request *request, const char *name, bool otherwise, bool *value);
 

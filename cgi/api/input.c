@@ -42,6 +42,15 @@ int api_texts(struct request *request, const char *name, const char ***values, s
 	return 0;
 }
 
+int api_gpus(struct request *request, const char ***gpus, size_t *count)
+{
+	bool has_old = request->json ? json_object_get(request->json, "gpu") != NULL
+								 : request_form(request, "gpu") != NULL;
+	if (has_old && (request->json || request_form(request, "gpus")))
+		return fail_field(request->error, "gpu", "Name the devices in gpus instead of gpu.");
+	return api_texts(request, has_old ? "gpu" : "gpus", gpus, count);
+}
+
 static int parse_integer(const char *text, int64_t *value)
 {
 	char *end;

@@ -7,6 +7,9 @@
 #include "cgi/api/calls.h"
 #include "cgi/api/submission.h"
 
+#include "lib/base/scope.h"
+
+#include <stdio.h>
 #include <string.h>
 
 struct intake {
@@ -21,42 +24,37 @@ struct intake {
 
 /* ---- input ---- */
 
-/* Reads the source: the file of a form or a string in JSON. */
-static int read_api_source(struct request *request, struct submission_request *submission)
+/* Finds the source in exactly one place: the uploaded file, or a text named `file`. Older clients
+ * name the text `code`. */
+static int find_source(struct request *request, const struct upload **upload, const char **text)
 {
-	const struct upload *upload = request_upload(request, "file");
-	const char *name, *code;
-	int rc = api_text(request, "file_name", &name);
+	const char *file, *code;
+	*upload = request_upload(request, "file");
+	int rc = api_text(request, "file", &file);
 	if (!rc)
 		rc = api_text(request, "code", &code);
 	if (rc)
 		return rc;
-	if (!upload == !code)
-		return fail_field(request->error, upload ? "code" : "file",
-			"Send the source either as the file of a form or as the member code.");
-	submission->file_name = name       ? name
-		: upload && *upload->file_name ? upload->file_name
-		: upload                       ? "file"
-									   : NULL;
-	submission->source = upload ? upload->bytes : code;
-	submission->length = upload ? upload->length : strlen(code);
-	return 0;
+	*text = file ? file : code;
+	return !!*upload + !!file + !!code == 1
+		? 0
+		: fail_field(request->error, "file", "Send the source exactly once, under the name file.");
 }
 
-/* Reads the GPUs: a form repeats the field `gpu`, and JSON has the array `gpus`. Rejects a form
- * with `gpus` and JSON with `gpu`, so that a mistaken name is not ignored. */
-static int read_wanted_gpus(struct request *request, struct submission_request *submission)
+static int read_api_source(struct request *request, struct submission_request *submission)
 {
-	const char *right = request->json ? "gpus" : "gpu", *wrong = request->json ? "gpu" : "gpus";
-	bool is_wrong = request->json
-		? json_object_get(request->json, wrong) || json_object_get(request->json, "file")
-		: request_form(request, wrong) != NULL;
-	if (is_wrong)
-		return fail_field(request->error, wrong,
-			request->json
-				? "In JSON, name the devices in the array gpus and the source in the member code."
-				: "In a form, name each device in a field gpu.");
-	return api_texts(request, right, &submission->gpus, &submission->gpu_count);
+	const struct upload *upload;
+	const char *text;
+	int rc = find_source(request, &upload, &text);
+	if (!rc)
+		rc = api_text(request, "file_name", &submission->file_name);
+	if (rc)
+		return rc;
+	if (!submission->file_name && upload)
+		submission->file_name = upload->file_name; /* "": it gets the name of pasted code */
+	submission->source = upload ? upload->bytes : text;
+	submission->length = upload ? upload->length : strlen(text);
+	return 0;
 }
 
 static int read_api_intake(struct request *request, struct intake *intake)
@@ -72,7 +70,7 @@ static int read_api_intake(struct request *request, struct intake *intake)
 	if (!rc)
 		rc = read_api_source(request, submission);
 	if (!rc)
-		rc = read_wanted_gpus(request, submission);
+		rc = api_gpus(request, &submission->gpus, &submission->gpu_count);
 	if (!rc)
 		rc = api_text(request, "mode", &submission->mode);
 	return rc ? rc : api_text(request, "note", &intake->note);
@@ -134,6 +132,20 @@ static int respond_stored(struct request *request, int64_t id)
 				  "/api/v1/submissions/%lld", (long long)id);
 }
 
+/* The pages' forms call the source `code` and the devices `gpu`, and so do their errors. Puts the
+ * name into the error that this request used. */
+static void rename_error_field(struct request *request)
+{
+	static const struct {
+		const char *old, *name;
+	} NAMES[] = { { "code", "file" }, { "gpu", "gpus" } };
+	char *field = request->error->field;
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (strcmp(field, NAMES[i].old) == 0 && !request_form(request, NAMES[i].old)
+			&& !json_object_get(request->json, NAMES[i].old))
+			snprintf(field, sizeof request->error->field, "%s", NAMES[i].name);
+}
+
 int api_submit(struct request *request)
 {
 	struct intake intake = { .request = request };
@@ -143,6 +155,8 @@ int api_submit(struct request *request)
 	hash_intake(&intake);
 	rc = database_transaction(request->db, store_intake_body, &intake, request->error);
 	request->stored = rc ? 0 : intake.id;
+	if (rc)
+		rename_error_field(request);
 	if (rc == ERROR_CONFLICT && intake.key)
 		rc = find_earlier(&intake);
 	if (rc == ERROR_LIMIT) {

@@ -16,6 +16,8 @@
 
 #include <string.h>
 
+enum { most_listed_bytes = 300 }; /* of folders in an error */
+
 struct update {
 	struct request *request;
 	struct fileset files, stock;
@@ -23,6 +25,7 @@ struct update {
 	bool forced;
 	const char *visibility; /* of new leaderboards; NULL: public */
 	json_t *created, *updated, *skipped, *errors;
+	json_t *closed; /* those of `created` whose deadline has passed */
 };
 
 /* ---- the folder ---- */
@@ -33,8 +36,9 @@ static int read_folder(struct request *request, struct update *update)
 	*update = (struct update){ .request = request,
 		.files = fileset_make(request->arena),
 		.stock = stock_fileset(request->arena),
-		.planner = {
-			.actor = actor_of(request), .may_change_all = request->viewer.role == ROLE_ADMIN } };
+		.planner = { .actor = actor_of(request),
+			.may_change_all = request->viewer.role == ROLE_ADMIN,
+			.takes_ended = true } };
 	if (!*folder)
 		return fail(request->error, ERROR_INPUT,
 			"This server has no folder of problems: its setting `problems` is empty. Upload the "
@@ -75,17 +79,21 @@ static bool changes_task(const struct plan_item *item)
 	return false;
 }
 
-static int set_visibility(struct update *update, const char *name)
+/* Publishes a new leaderboard as the request wants. One that has ended takes practice, if the
+ * operator allows it. */
+static int publish_new(struct update *update, const char *name, bool has_ended)
 {
 	struct request *request = update->request;
 	struct leaderboard leaderboard;
-	if (!update->visibility || strcmp(update->visibility, "public") == 0)
+	bool is_closed = update->visibility && strcmp(update->visibility, "closed") == 0,
+		 takes_practice = has_ended && request->config->problems_practice;
+	if (!is_closed && !takes_practice)
 		return 0;
 	int rc = leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error);
 	if (rc)
 		return rc;
-	const struct publishing after = { .visibility = update->visibility,
-		.practice = leaderboard.practice,
+	const struct publishing after = { .visibility = is_closed ? "closed" : NULL,
+		.practice = leaderboard.practice || takes_practice,
 		.frozen_at_ms = leaderboard.frozen_at_ms,
 		.archived = false };
 	return publishing_change(
@@ -105,10 +113,14 @@ static int apply_item(struct update *update, const struct plan_item *item)
 	}
 	if (rc)
 		add_reason(update->errors, name, "error", error.text);
-	else
-		json_array_append_new(
-			item->action == PLAN_CREATE ? update->created : update->updated, json_string(name));
-	return rc || item->action != PLAN_CREATE ? 0 : set_visibility(update, name);
+	if (rc || item->action != PLAN_CREATE)
+		return rc ? 0 : json_array_append_new(update->updated, json_string(name));
+	int64_t deadline_ms = item->settings.deadline_ms;
+	bool has_ended = deadline_ms != TIME_NULL && deadline_ms <= now_ms();
+	json_array_append_new(update->created, json_string(name));
+	if (has_ended)
+		json_array_append_new(update->closed, json_string(name));
+	return publish_new(update, name, has_ended);
 }
 
 static int take_item(struct update *update, const struct plan_item *item)
@@ -149,12 +161,14 @@ static void begin_lists(struct update *update)
 	update->updated = json_array();
 	update->skipped = json_array();
 	update->errors = json_array();
+	update->closed = json_array();
 }
 
 static json_t *lists_json(struct update *update)
 {
-	return json_pack("{s:o, s:o, s:o, s:o}", "created", update->created, "updated", update->updated,
-		"skipped", update->skipped, "errors", update->errors);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "created", update->created, "closed",
+		update->closed, "updated", update->updated, "skipped", update->skipped, "errors",
+		update->errors);
 }
 
 /* ---- all sets, or one set ---- */
@@ -206,29 +220,65 @@ static bool is_plain_path(const char *path)
 	return *path && !path_fault(path, strlen(path)) && !path[strspn(path, plain)];
 }
 
-/* Returns the folder in which the task's folder `directory` lies: the top folder, or `problems` as
- * in the reference repositories. NULL: neither has it. */
-static const char *find_directory(const struct update *update, const char *directory)
+/* Returns the length of the folder's path if the file is a task.yml whose folder is or ends with
+ * `directory`; otherwise 0. NULL stands for any folder. */
+static size_t task_folder_length(const char *file, const char *directory)
 {
-	static const char *const places[] = { "", "problems/" };
-	for (size_t i = 0; i < COUNT(places); i++) {
-		const char *path =
-			arena_printf(update->request->arena, "%s%s/task.yml", places[i], directory);
-		if (fileset_find(&update->files, path))
-			return places[i];
-	}
-	return NULL;
+	size_t length = strlen(file), wanted = directory ? strlen(directory) : 0;
+	if (length <= strlen("/task.yml") || !text_ends_with(file, "/task.yml"))
+		return 0;
+	length -= strlen("/task.yml");
+	if (!directory)
+		return length;
+	bool ends = length >= wanted && strncmp(file + length - wanted, directory, wanted) == 0;
+	return ends && (length == wanted || file[length - wanted - 1] == '/') ? length : 0;
 }
 
-/* Adds the file of a set to the files, beside the task's folder. The set has one problem, which
- * makes the leaderboard NAME-dev with a deadline in one year. */
-static int add_set(struct update *update, const char *place, const char *directory,
-	const char *name, const char **path)
+/* Finds the only task folder that is or ends with `directory`. If the folder of problems itself or
+ * its `problems` has it, as in the reference repositories, other folders do not count. Otherwise
+ * fails and lists the folders that fit, or all. */
+static int find_directory(const struct update *update, const char *directory, const char **found)
+{
+	static const char *const places[] = { "", "problems/" };
+	const struct fileset *files = &update->files;
+	struct arena *arena = update->request->arena;
+	cleanup_buffer struct buffer fitting = { 0 }, all = { 0 };
+	size_t count = 0;
+	*found = NULL;
+	for (size_t i = 0; i < COUNT(places) && !*found; i++) {
+		const char *path = arena_printf(arena, "%s%s", places[i], directory);
+		if (fileset_find(files, arena_printf(arena, "%s/task.yml", path)))
+			*found = path;
+	}
+	for (size_t i = 0; i < files->count && !*found; i++) {
+		const char *file = files->files[i].path;
+		size_t length = task_folder_length(file, directory), any = task_folder_length(file, NULL);
+		if (length)
+			buffer_printf(&fitting, "%s%.*s", count++ ? ", " : "", (int)length, file);
+		if (any && all.length < most_listed_bytes)
+			buffer_printf(&all, "%s%.*s", all.length ? ", " : "", (int)any, file);
+	}
+	if (count == 1)
+		*found = arena_strdup(arena, buffer_string(&fitting));
+	if (*found)
+		return 0;
+	return fail(update->request->error, ERROR_INPUT,
+		"Invalid problem directory: the folder of problems has %s %s. Name one of: %s",
+		count ? "several tasks named" : "no task", quote(arena, directory),
+		count            ? buffer_string(&fitting)
+			: all.length ? buffer_string(&all)
+						 : "(it has no task)");
+}
+
+/* Adds the file of a set to the files. The set has one problem, which makes the leaderboard
+ * NAME-dev with a deadline in one year. */
+static int add_set(
+	struct update *update, const char *directory, const char *name, const char **path)
 {
 	struct request *request = update->request;
 	format_text deadline;
 	format_utc(deadline, now_ms() + INT64_C(365) * 86400 * 1000);
-	*path = arena_printf(request->arena, "%s.podium-dev.yaml", place);
+	*path = ".podium-dev.yaml";
 	const char *text = arena_printf(request->arena,
 		"name: dev\nproblems:\n  - {directory: \"%s\", name: \"%s\", deadline: \"%.16s\"}\n",
 		directory, name, deadline);
@@ -257,14 +307,16 @@ int popcorn_admin_leaderboard_create(struct request *request)
 		rc = read_folder(request, &update);
 	if (rc)
 		return rc;
-	const char *place = is_plain_path(directory) ? find_directory(&update, directory) : NULL;
-	if (!place)
+	if (!is_plain_path(directory))
 		return fail(request->error, ERROR_INPUT,
 			"Invalid problem directory: the folder of problems has no task %s.",
 			quote(request->arena, directory));
+	rc = find_directory(&update, directory, &directory);
+	if (rc)
+		return rc;
 	const char *slash = strrchr(directory, '/'),
 			   *name = arena_printf(request->arena, "%s-dev", slash ? slash + 1 : directory);
-	rc = add_set(&update, place, directory, name, &path);
+	rc = add_set(&update, directory, name, &path);
 	begin_lists(&update);
 	update.forced = true;
 	if (!rc)

@@ -249,7 +249,7 @@ enum { most_rows = 100 };
 struct ranked_row {
 	int64_t submission_id, place, submitted_at_ms, user_id;
 	const char *file_name, *user;
-	double score_ns;
+	double score_ns, score_err_ns;
 };
 static const struct column RANKED_COLUMNS[] = {
 	INTEGER(struct ranked_row, submission_id),
@@ -259,10 +259,11 @@ static const struct column RANKED_COLUMNS[] = {
 	TEXT(struct ranked_row, file_name),
 	TEXT(struct ranked_row, user),
 	REAL(struct ranked_row, score_ns),
+	REAL(struct ranked_row, score_err_ns),
 };
 static const struct statement RANKED = SELECT(struct ranked_row, RANKED_COLUMNS,
 	"SELECT r.submission_id, r.place, r.submitted_at AS submitted_at_ms, r.user_id, "
-	"s.file_name, u.name AS user, r.score_ns "
+	"s.file_name, u.name AS user, r.score_ns, r.score_err_ns "
 	"FROM ranking r JOIN submissions s ON s.id = r.submission_id JOIN users u ON u.id = r.user_id "
 	"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
 	"AND r.position > ? ORDER BY r.position LIMIT ?");
@@ -298,8 +299,9 @@ int popcorn_rankings(struct request *request)
 				(json_int_t)rows[i].submission_id, "rank", (json_int_t)rows[i].place,
 				"submission_name", popcorn_ascii(request->arena, rows[i].file_name),
 				"submission_time", popcorn_time(rows[i].submitted_at_ms), "submission_score",
-				popcorn_seconds(rows[i].score_ns), "leaderboard_name", leaderboard.name, "user_id",
-				(json_int_t)rows[i].user_id, "user_name", rows[i].user, "gpu_type", gpu));
+				popcorn_seconds(rows[i].score_ns, rows[i].score_err_ns), "leaderboard_name",
+				leaderboard.name, "user_id", (json_int_t)rows[i].user_id, "user_name", rows[i].user,
+				"gpu_type", gpu));
 	return respond_json(request, list);
 }
 

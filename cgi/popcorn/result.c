@@ -277,9 +277,9 @@ json_t *popcorn_time(int64_t ms)
 	return ms == TIME_NULL ? json_null() : json_string(text);
 }
 
-json_t *popcorn_seconds(double ns)
+json_t *popcorn_seconds(double ns, double err_ns)
 {
-	return isfinite(ns) ? json_real(ns / 1e9) : json_null();
+	return isfinite(ns) ? json_real(rounded_seconds(ns, err_ns)) : json_null();
 }
 
 const char *popcorn_ascii(struct arena *arena, const char *text)
@@ -396,8 +396,8 @@ static json_t *run_json(const struct popcorn_job *job, const struct popcorn_stag
 	return json_pack("{s:o, s:o, s:s, s:b, s:s, s:o, s:b, s:o}", "start_time",
 		popcorn_time(job->started_at_ms), "end_time", popcorn_time(job->finished_at_ms), "mode",
 		popcorn_stage_mode(stage), "secret", 0, "runner", job->gpu, "score",
-		is_ranked && passed ? popcorn_seconds(job->score_ns) : json_null(), "passed", passed,
-		"result", stage->verdict ? popcorn_stage_result(stage) : json_null());
+		is_ranked && passed ? popcorn_seconds(job->score_ns, job->score_err_ns) : json_null(),
+		"passed", passed, "result", stage->verdict ? popcorn_stage_result(stage) : json_null());
 }
 
 json_t *popcorn_runs(const struct popcorn_result *result)

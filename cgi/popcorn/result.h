@@ -79,8 +79,8 @@ const char *popcorn_status(const struct popcorn_result *result);
 const char *popcorn_failure(
 	struct arena *arena, const struct config *config, const struct popcorn_result *result);
 
-json_t *popcorn_time(int64_t ms);   /* ISO 8601; null for TIME_NULL */
-json_t *popcorn_seconds(double ns); /* null for NAN */
+json_t *popcorn_time(int64_t ms);                  /* ISO 8601; null for TIME_NULL */
+json_t *popcorn_seconds(double ns, double err_ns); /* with the digits of format_score, or null */
 /* Replaces each character that is not printable ASCII with '_'. */
 const char *popcorn_ascii(struct arena *arena, const char *text);
 

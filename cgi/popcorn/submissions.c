@@ -42,7 +42,7 @@ static const struct statement OF_LEADERBOARD = SELECT(struct listed, LISTED_COLU
 struct listed_job {
 	int64_t submission_id, open;
 	const char *gpu, *verdict;
-	double score_ns;
+	double score_ns, score_err_ns;
 };
 static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct listed_job, submission_id),
@@ -50,11 +50,12 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct listed_job, gpu),
 	TEXT(struct listed_job, verdict),
 	REAL(struct listed_job, score_ns),
+	REAL(struct listed_job, score_err_ns),
 };
 #define STOPPING_JOB SQL_IS_STOPPING("j")
 static const struct statement JOBS = SELECT(struct listed_job, JOB_COLUMNS,
 	"SELECT j.submission_id, j.state IN ('queued', 'running') OR " STOPPING_JOB " AS `open`, "
-	"j.gpu, j.verdict, IF(j.verdict = 'passed', j.score_ns, NULL) AS score_ns "
+	"j.gpu, j.verdict, IF(j.verdict = 'passed', j.score_ns, NULL) AS score_ns, j.score_err_ns "
 	"FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked "
 	"STRAIGHT_JOIN jobs j ON j.submission_id = asked.id ORDER BY j.id");
 
@@ -96,7 +97,8 @@ static json_t *listed_json(
 		done = done && !jobs[i].open;
 		json_array_append_new(runs,
 			json_pack("{s:s, s:o, s:o}", "gpu_type", jobs[i].gpu, "score",
-				popcorn_seconds(jobs[i].score_ns), "verdict", json_text(jobs[i].verdict)));
+				popcorn_seconds(jobs[i].score_ns, jobs[i].score_err_ns), "verdict",
+				json_text(jobs[i].verdict)));
 	}
 	return json_pack("{s:I, s:s, s:s, s:o, s:b, s:o}", "id", (json_int_t)row->id,
 		"leaderboard_name", row->leaderboard, "file_name", popcorn_ascii(arena, row->file_name),

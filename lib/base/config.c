@@ -58,6 +58,8 @@ static const struct key {
 		"terminals that may wait for a result on an open connection; 0: none"),
 	STRING_KEY(problems, "",
 		"folder with problem sets that popcorn-cli's admin commands load; empty: none"),
+	WHOLE_KEY(problems_practice, "1", 0, 1,
+		"1: leaderboards that popcorn-cli creates after their deadline take practice"),
 	STRING_KEY(public_url, "http://127.0.0.1:8080", "the site's address for browsers"),
 	WHOLE_KEY(quota_test, "0", 0, 100000,
 		"tests of one user on one leaderboard in quota_hours; 0: no limit"),

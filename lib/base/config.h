@@ -34,7 +34,8 @@ struct config {
 	int64_t streams_at_once; /* terminals that wait on an open connection; 0: none may */
 	/* folder with problem sets, for popcorn-cli's admin commands; empty: none */
 	char problems[256];
-	char public_url[256]; /* address for browsers, without a slash at the end */
+	int64_t problems_practice; /* whether leaderboards created after their deadline take practice */
+	char public_url[256];      /* address for browsers, without a slash at the end */
 	/* submissions of one user to one leaderboard within quota_hours; 0: no limit */
 	int64_t quota_test, quota_benchmark, quota_ranked, quota_profile;
 	int64_t quota_hours;

@@ -167,6 +167,21 @@ void format_score(format_text out, double ns, double err_ns, double floor_ns)
 		put_unit(put_decimal(out, ns / precision.unit->ns, precision.decimals), precision.unit);
 }
 
+double rounded_seconds(double ns, double err_ns)
+{
+	const struct interval interval = interval_of(ns, err_ns);
+	const struct precision precision = precision_for(ns, interval.half_ns);
+	double seconds = ns / 1e9;
+	if (!isfinite(ns) || ns <= 0)
+		return seconds;
+	double decimals = interval.is_known && precision.decimals >= 0
+		? precision.decimals + round(log10(1e9 / precision.unit->ns))
+		: 3 - floor(log10(seconds)); /* four digits, as format_duration_ns */
+	/* Both are whole numbers below 2^53, so the quotient is the double next to the decimal. */
+	double scale = pow(10, fmax(decimals, 0));
+	return round(seconds * scale) / scale;
+}
+
 static void format_duration_err(format_text out, double ns, double err_ns)
 {
 	const struct interval interval = interval_of(ns, err_ns);

@@ -26,6 +26,9 @@ void format_stopwatch(format_text out, int64_t ms);
  * nothing, and the text is "< 0.5 µs" (floor_reached_ns in lib/gpu/floor.h). */
 void format_score(format_text out, double ns, double err_ns, double floor_ns);
 
+/* The time in seconds, rounded to the digits of format_score. NAN stays NAN. */
+double rounded_seconds(double ns, double err_ns);
+
 /* Like format_score, but with half of the interval: "31.90 ± 0.21 µs". The ± is left out if the
  * error is 0 or too small to show. If the error is not known: "31.90 µs ± unknown". */
 void format_measured(format_text out, double ns, double err_ns, double floor_ns);

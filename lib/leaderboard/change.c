@@ -143,7 +143,7 @@ static int check_settings(
 	struct change *change, enum task_language language, bool is_new, struct error *error)
 {
 	int rc = is_new ? leaderboard_check_name(change->settings->name, error) : 0;
-	if (!rc && is_new)
+	if (!rc && is_new && !change->settings->may_have_ended)
 		rc = leaderboard_check_deadline(change->arena, change->settings->deadline_ms, error);
 	return rc ? rc : check_gpus(change, language, error);
 }

@@ -62,6 +62,7 @@ struct leaderboard_settings {
 	bool hidden;    /* only for creating: true hides it while it is prepared; false publishes it */
 	bool unchecked; /* publishes without the check (publication.h); only operators may */
 	int64_t deadline_ms; /* TIME_NULL: none */
+	bool may_have_ended; /* only for creating: the deadline may have passed */
 	bool accepting;
 	bool sources_public_after_deadline;
 	bool keeps_version; /* a task that runs differently becomes a draft and is not used yet */

@@ -80,6 +80,7 @@ struct planner {
 	struct actor actor;
 	bool may_change_all; /* admins and commands; false: only the actor's own leaderboards */
 	bool is_unchecked;   /* publishes without the check (publication.h); only operators may */
+	bool takes_ended;    /* creates leaderboards whose deadline has passed */
 };
 
 /* Computes the plan; changes nothing. */

@@ -261,6 +261,7 @@ static int plan_item(
 		return rc;
 	item->settings = settings_of(item);
 	item->settings.unchecked = planning->planner->is_unchecked;
+	item->settings.may_have_ended = planning->planner->takes_ended;
 	choose_gpus(planning, item, gpus, gpu_count);
 	check_item(planning, item);
 	if (item->action != PLAN_REFUSE)

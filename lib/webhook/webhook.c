@@ -3,6 +3,7 @@
 #include "lib/account/audit.h"
 #include "lib/account/user.h"
 #include "lib/base/buffer.h"
+#include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/webhook/address.h"
@@ -49,6 +50,7 @@ static const struct column WEBHOOK_COLUMNS[] = {
 	INTEGER(struct webhook, waiting),
 	TEXT(struct webhook, creator),
 	TIME(struct webhook, created_at_ms),
+	TIME(struct webhook, old_secret_until_ms),
 };
 #define WEBHOOKS \
 	"SELECT h.id, h.leaderboard_id, l.name AS leaderboard, " \
@@ -56,7 +58,9 @@ static const struct column WEBHOOK_COLUMNS[] = {
 	"CAST(h.events AS UNSIGNED) AS events, h.state, h.reason, h.failures, " \
 	"h.retry_at AS retry_at_ms, " \
 	"(SELECT COUNT(*) " SQL_DELIVERIES_THAT_WAIT ") AS waiting, " \
-	"u.name AS creator, h.created_at AS created_at_ms " \
+	"u.name AS creator, h.created_at AS created_at_ms, " \
+	"IF(h.old_secret_until > UTC_TIMESTAMP(3), h.old_secret_until, NULL) " \
+	"  AS old_secret_until_ms " \
 	"FROM webhooks h LEFT JOIN leaderboards l ON l.id = h.leaderboard_id " \
 	"LEFT JOIN users u ON u.id = h.created_by "
 static const struct statement LIST =
@@ -84,6 +88,11 @@ static const struct statement RESUME =
 			"WHERE id = ? AND state <> 'active'");
 static const struct statement CHANGE =
 	COMMAND("UPDATE webhooks SET name = ?, events = ? WHERE id = ?");
+/* MariaDB assigns from left to right. */
+static const struct statement ROTATE =
+	COMMAND("UPDATE webhooks SET old_secret = IF(? > 0, secret, NULL), "
+			"old_secret_until = IF(? > 0, UTC_TIMESTAMP(3) + INTERVAL ? HOUR, NULL), secret = ? "
+			"WHERE id = ?");
 static const struct statement DELETE = COMMAND("DELETE FROM webhooks WHERE id = ?");
 static const struct statement DELETE_DELIVERIES =
 	COMMAND("DELETE FROM webhook_deliveries WHERE webhook_id = ?");
@@ -233,6 +242,7 @@ struct edit {
 	const char *name;                  /* new name, if events is not 0 */
 	int64_t events;                    /* new events; 0: unchanged */
 	const char *secret;
+	int64_t hours; /* for which the old secret stays in use */
 	int64_t id;
 };
 
@@ -290,10 +300,19 @@ static struct edit describe_change(struct arena *arena, const char *action,
 	};
 }
 
+static void make_secret(webhook_secret secret)
+{
+	unsigned char random[32];
+	randombytes_buf(random, sizeof random);
+	memcpy(secret, "whsec_", 6);
+	sodium_bin2base64(secret + 6, sizeof(webhook_secret) - 6, random, sizeof random,
+		sodium_base64_VARIANT_ORIGINAL);
+	sodium_memzero(random, sizeof random);
+}
+
 int webhook_create(struct database *db, struct arena *arena, const struct webhook_order *order,
 	const struct actor *actor, webhook_secret secret, int64_t *id, struct error *error)
 {
-	unsigned char random[32];
 	struct edit edit = { .arena = arena,
 		.action = "webhook.create",
 		.leaderboard = order->leaderboard ? order->leaderboard->name : NULL,
@@ -303,11 +322,7 @@ int webhook_create(struct database *db, struct arena *arena, const struct webhoo
 	int rc = check_order(arena, order, error);
 	if (rc)
 		return rc;
-	randombytes_buf(random, sizeof random);
-	memcpy(secret, "whsec_", 6);
-	sodium_bin2base64(secret + 6, sizeof(webhook_secret) - 6, random, sizeof random,
-		sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-	sodium_memzero(random, sizeof random);
+	make_secret(secret);
 	edit.detail =
 		arena_printf(arena, "%s: %s to %s, as %s", order->name, event_names(arena, order->events),
 			webhook_shown_address(arena, order->address), order->form);
@@ -354,6 +369,33 @@ int webhook_change(struct database *db, struct arena *arena, const struct webhoo
 	if (!rc)
 		rc = check_events(events, error);
 	return rc ? rc : database_transaction(db, change_webhook, &edit, error);
+}
+
+static int rotate_secret(struct database *db, void *context, struct error *error)
+{
+	const struct edit *edit = context;
+	int rc = database_execute(db, &ROTATE, error, "iiisi", edit->hours, edit->hours, edit->hours,
+		edit->secret, edit->webhook->id);
+	if (!rc && !database_affected(db))
+		return fail(error, ERROR_NOT_FOUND, "The webhook was deleted meanwhile.");
+	return rc ? rc : write_audit(db, edit, error);
+}
+
+int webhook_rotate(struct database *db, struct arena *arena, const struct webhook *webhook,
+	int64_t hours, const struct actor *actor, webhook_secret secret, struct error *error)
+{
+	if (hours < 0 || hours > webhook_old_secret_most_hours)
+		return fail_field(error, "hours",
+			"The old secret can stay in use for 0 to %d hours. Choose one of them.",
+			webhook_old_secret_most_hours);
+	struct edit edit = describe_change(arena, "webhook.rotate", webhook, actor,
+		hours ? arena_printf(arena, "has a new secret; the old one stays in use for %s",
+			plural(arena, hours, "hour"))
+			  : "has a new secret; the old one is no longer in use");
+	edit.hours = hours;
+	edit.secret = secret;
+	make_secret(secret);
+	return database_transaction(db, rotate_secret, &edit, error);
 }
 
 static int queue_test(struct database *db, void *context, struct error *error)

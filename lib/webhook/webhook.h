@@ -37,8 +37,9 @@ extern const struct webhook_event_kind webhook_event_kinds[];
 extern const size_t webhook_event_kind_count;
 int64_t webhook_event_named(const char *name); /* its bit; 0: unknown name */
 
-/* "whsec_" and 256 random bits in base64url. */
-typedef char webhook_secret[6 + 43 + 1];
+/* "whsec_" and 256 random bits in base64, as the Standard Webhooks specification wants. */
+typedef char webhook_secret[6 + 44 + 1];
+enum { webhook_old_secret_most_hours = 7 * 24, webhook_old_secret_usual_hours = 24 };
 
 struct webhook {
 	int64_t id, leaderboard_id; /* leaderboard_id SQL_NULL_INTEGER: the whole site */
@@ -53,6 +54,7 @@ struct webhook {
 	int64_t waiting;     /* deliveries that wait to be sent */
 	const char *creator; /* NULL: the account was deleted */
 	int64_t created_at_ms;
+	int64_t old_secret_until_ms; /* TIME_NULL: there is only one secret */
 };
 
 /* The waiting deliveries `d` of the webhook `h`. The index is forced, because with outdated
@@ -109,6 +111,12 @@ int webhook_resume(struct database *db, struct arena *arena, const struct webhoo
 	const struct actor *actor, struct error *error);
 int webhook_delete(struct database *db, struct arena *arena, const struct webhook *webhook,
 	const struct actor *actor, struct error *error);
+
+/* Replaces the secret and fills `secret`. For `hours`, deliveries also carry a signature by the
+ * secret that was replaced; a still older one is forgotten. ERROR_INPUT, field `hours`: it is not 0
+ * to webhook_old_secret_most_hours. */
+int webhook_rotate(struct database *db, struct arena *arena, const struct webhook *webhook,
+	int64_t hours, const struct actor *actor, webhook_secret secret, struct error *error);
 
 /* Whether `secret` is the webhook's. The page that shows a new secret gets it from a cookie, and
  * checks it with this function. */

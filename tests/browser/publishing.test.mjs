@@ -202,6 +202,10 @@ for (const scripts of [true, false])
 		await admin.getByText(
 			'localhost leads to this host, which webhooks may not reach.').waitFor();
 		assert.equal(await admin.getByText(/whsec_|secret-path/).count(), 0);
+		await admin.getByLabel('Keep signing with the current secret, too').selectOption('168');
+		await admin.getByRole('button', { name: 'Replace the secret' }).click();
+		await admin.getByText(/^whsec_/).waitFor();
+		await admin.getByText('deliveries carry a signature by the old secret too.').waitFor();
 		if (scripts)
 			assert.deepEqual(await owes(admin, new URL(admin.url()).pathname), []);
 		await admin.getByRole('button', { name: 'Pause' }).click();

@@ -2,6 +2,9 @@
 tests/requirements.txt in build/tools, and installs them again only when that file changes."""
 
 import atexit
+import contextlib
+import fcntl
+import hashlib
 import os
 import pathlib
 import shutil
@@ -30,16 +33,22 @@ class Missing(Exception):
 
 
 def requirements(group):
-	"""The lines of tests/requirements.txt for one group: "cuda" (NVIDIA's packages) or "python"
-	(all other packages)."""
-	lines = (ROOT / "tests" / "requirements.txt").read_text().replace("\\\n", "").splitlines()
-	return "".join(
-		line + "\n"
-		for line in lines
-		if line and line[0] != "#" and line.startswith("nvidia-") == (group == "cuda")
-	)
+	"""The lines of one group of tests/requirements.txt."""
+	text = (ROOT / "tests" / "requirements.txt").read_text().replace("\\\n", "")
+	lines = text.split(f"\n# [{group}]\n")[1].split("\n# [")[0].splitlines()
+	return "".join(line + "\n" for line in lines if line and line[0] != "#")
 
 
+@contextlib.contextmanager
+def alone():
+	"""Keeps other suites from installing tools at the same time."""
+	TOOLS.mkdir(parents=True, exist_ok=True)
+	with open(TOOLS / ".lock", "w") as lock:
+		fcntl.flock(lock, fcntl.LOCK_EX)
+		yield
+
+
+@alone()
 def install(group):
 	"""Returns the folder of a group's tools. Installs missing or outdated tools first."""
 	folder, wanted = TOOLS / group, requirements(group)
@@ -68,6 +77,33 @@ def install(group):
 	shutil.rmtree(folder, ignore_errors=True)
 	fresh.rename(folder)
 	return folder
+
+
+@alone()
+def install_node(folder):
+	"""Installs the packages that package-lock.json of the folder names, and returns their
+	folder."""
+	lock = (folder / "package-lock.json").read_text()
+	target = TOOLS / f"node-{hashlib.sha256(lock.encode()).hexdigest()[:12]}"
+	if target.exists():
+		return target / "node_modules"
+	if not shutil.which("npm"):
+		raise Missing("npm is not installed")
+	fresh = pathlib.Path(tempfile.mkdtemp(prefix="node.", dir=TOOLS))
+	for name in ("package.json", "package-lock.json"):
+		shutil.copy(folder / name, fresh)
+	answer = subprocess.run(
+		["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+		cwd=fresh,
+		capture_output=True,
+		text=True,
+		stdin=subprocess.DEVNULL,
+	)
+	if answer.returncode:
+		shutil.rmtree(fresh)
+		raise Missing(f"npm cannot install the tools of {folder.name}: {answer.stderr.strip()}")
+	fresh.rename(target)
+	return target / "node_modules"
 
 
 # ---- nvcc ----

@@ -93,6 +93,28 @@ static void a_time_that_cannot_be_told_from_nothing_is_below_the_least_that_can(
 	assert_string_equal(out, "31.90 ± 0.20 µs");
 }
 
+static void seconds_have_the_digits_of_the_score(void **state)
+{
+	(void)state;
+	static const struct {
+		double ns, half_ns, seconds;
+	} rows[] = {
+		{ 31904.6, 210, 3.19e-5 },
+		{ 31904.6, 21, 3.1905e-5 },
+		{ 31904.6, 2.1, 3.19046e-5 },
+		{ 999.7, 20, 1e-6 },
+		{ 1204567.0, 12000, 1.205e-3 },
+		{ 2e6, 0, .002 },
+		{ 123456789.0, (double)NAN, .1235 },
+		{ 31904.6, (double)NAN, 3.19e-5 },
+		{ 12345678901.0, (double)NAN, 12.35 },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		assert_true(rounded_seconds(rows[i].ns, err_for(rows[i].half_ns)) == rows[i].seconds);
+	assert_true(isnan(rounded_seconds((double)NAN, 1)));
+	assert_true(rounded_seconds(1e300, 1e299) > 1e290);
+}
+
 static void gaps_of_an_entry_are_to_the_fastest_and_to_the_rank_above(void **state)
 {
 	(void)state;
@@ -410,6 +432,7 @@ int main(void)
 		cmocka_unit_test(a_duration_of_any_size_fits),
 		cmocka_unit_test(an_unknown_duration_is_empty),
 		cmocka_unit_test(a_time_that_cannot_be_told_from_nothing_is_below_the_least_that_can),
+		cmocka_unit_test(seconds_have_the_digits_of_the_score),
 		cmocka_unit_test(gaps_of_an_entry_are_to_the_fastest_and_to_the_rank_above),
 		cmocka_unit_test(an_error_has_two_digits_and_the_time_as_many_decimals),
 		cmocka_unit_test(an_interval_has_the_digits_of_its_error),

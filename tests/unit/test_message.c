@@ -122,11 +122,53 @@ static void the_signature_covers_the_time_a_dot_and_the_body(void **state)
 {
 	(void)state;
 	struct buffer body = { .data = (char[]){ "{\"a\":1}" }, .length = 7 };
-	signature_text signature;
-	signature_make(signature, "whsec_test", 1795316246, &body);
+	struct buffer signature = { 0 };
+	struct signing signing = { .secret = "whsec_test", .time_s = 1795316246 };
+	signature_podium(&signature, &signing, &body);
 	/* From: printf '1795316246.{"a":1}' | openssl dgst -sha256 -hmac whsec_test */
-	assert_string_equal(signature,
+	assert_string_equal(buffer_string(&signature),
 		"t=1795316246,v1=5a9aa2628656006b47ffdf2f11a86f6664fcdf85c516948a4614611a99fe7ca0");
+	buffer_free(&signature);
+}
+
+/* The example of the Standard Webhooks specification's reference libraries. */
+static void a_standard_signature_is_that_of_the_reference_libraries(void **state)
+{
+	(void)state;
+	struct buffer body = { .data = (char[]){ "{\"test\": 2432232314}" }, .length = 20 };
+	struct buffer signature = { 0 };
+	struct signing signing = { .secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+		.id = "msg_p5jXN8AQM9LWM0D4loKWxJek",
+		.time_s = 1614265330 };
+	signature_standard(&signature, &signing, &body);
+	assert_string_equal(
+		buffer_string(&signature), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+	buffer_clear(&signature);
+	signing.old_secret = signing.secret;
+	signature_standard(&signature, &signing, &body);
+	assert_string_equal(buffer_string(&signature),
+		"v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE= "
+		"v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+	buffer_free(&signature);
+}
+
+/* Older secrets are base64url without padding. */
+static void an_old_secret_is_the_same_key_in_both_alphabets(void **state)
+{
+	(void)state;
+	struct buffer body = { .data = (char[]){ "{}" }, .length = 2 };
+	struct buffer url = { 0 }, standard = { 0 };
+	struct signing signing = { .secret = "whsec_-_-_-_-_-_8", .id = "event_1", .time_s = 1 };
+	signature_standard(&url, &signing, &body);
+	signing.secret = "whsec_+/+/+/+/+/8=";
+	signature_standard(&standard, &signing, &body);
+	assert_string_equal(buffer_string(&url), buffer_string(&standard));
+	signing.secret = "whsec_AAAA";
+	buffer_clear(&standard);
+	signature_standard(&standard, &signing, &body);
+	assert_string_not_equal(buffer_string(&url), buffer_string(&standard));
+	buffer_free(&url);
+	buffer_free(&standard);
 }
 
 static void pauses_double_up_to_an_hour_with_a_random_part(void **state)
@@ -150,6 +192,8 @@ int main(void)
 		cmocka_unit_test(a_discord_message_is_one_embed_within_its_limits),
 		cmocka_unit_test(text_of_users_has_no_formatting_and_is_cut_at_characters),
 		cmocka_unit_test(the_signature_covers_the_time_a_dot_and_the_body),
+		cmocka_unit_test(a_standard_signature_is_that_of_the_reference_libraries),
+		cmocka_unit_test(an_old_secret_is_the_same_key_in_both_alphabets),
 		cmocka_unit_test(pauses_double_up_to_an_hour_with_a_random_part),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

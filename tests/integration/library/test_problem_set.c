@@ -12,9 +12,10 @@ static int open_all(void **state)
 	int rc = fixture_open(state);
 	if (rc)
 		return rc;
-	admin = (struct planner){ { make_user("set-admin"), "set-admin", "127.0.0.1" }, true, true };
-	ada = (struct planner){ { make_user("set-ada"), "set-ada", "127.0.0.1" }, false, true };
-	bob = (struct planner){ { make_user("set-bob"), "set-bob", "127.0.0.1" }, false, true };
+	admin =
+		(struct planner){ { make_user("set-admin"), "set-admin", "127.0.0.1" }, true, true, false };
+	ada = (struct planner){ { make_user("set-ada"), "set-ada", "127.0.0.1" }, false, true, false };
+	bob = (struct planner){ { make_user("set-bob"), "set-bob", "127.0.0.1" }, false, true, false };
 	return 0;
 }
 

@@ -765,7 +765,7 @@ def webhooks_can_be_created_changed_tested_and_deleted():
 		),
 		(201, f"{A}webhooks/{number}", None, ["record", "ended"]),
 	)
-	equal(bool(re.fullmatch(r"whsec_[A-Za-z0-9_-]{43}", answer.json["secret"])), True)
+	equal(bool(re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", answer.json["secret"])), True)
 	lacks(answer.text, "secret-path")
 	audited("webhook.create", "the whole site")
 	equal("secret" in ask("root-of-all", "GET", f"webhooks/{number}").json, False)
@@ -818,6 +818,12 @@ def webhooks_can_be_created_changed_tested_and_deleted():
 	equal(ask("carl", "PATCH", "webhooks/{hook}", {"state": "active"}).json["state"], "active")
 	equal(ask("carl", "POST", "webhooks/{hook}/test").status, 204)
 	audited("webhook.test", "small", "carl")
+	first = ask("carl", "POST", "webhooks/{hook}/rotate").json
+	second = ask("carl", "POST", "webhooks/{hook}/rotate", {"hours": 0}).json
+	equal((bool(first["old_secret_until"]), second["old_secret_until"]), (True, None))
+	equal(first["secret"] != second["secret"], True)
+	audited("webhook.rotate", "small", "carl")
+	problem(ask("carl", "POST", "webhooks/{hook}/rotate", {"hours": 169}), 400, "invalid", "168")
 	equal(
 		[
 			(one["event"], one["state"], one["attempts"])

@@ -278,6 +278,13 @@ DEEDS = [
 	),
 	(
 		*HOOK,
+		[("action", "rotate"), ("hours", "24")],
+		"webhook.rotate",
+		"the whole site",
+		"has a new secret; the old one stays in use for 24 hours",
+	),
+	(
+		*HOOK,
 		[("action", "delete"), ("name", "lobby"), ("confirm", "lobby")],
 		"webhook.delete",
 		"the whole site",

@@ -1241,6 +1241,7 @@ def an_admin_loads_leaderboards_from_the_folder_of_problems():
 		),
 		(["one-first"], [], [], ["one-gone"]),
 	)
+	equal(done["closed"], [])
 	waiting = "SELECT l.visibility, p.visibility FROM leaderboards l JOIN publications p ON "
 	waiting += "p.leaderboard_id = l.id WHERE l.name = 'one-first'"
 	equal(sql(waiting), [["hidden", "closed"]])
@@ -1271,7 +1272,17 @@ def an_admin_loads_leaderboards_from_the_folder_of_problems():
 	)
 	site.publish("first-dev")
 	equal(Popcorn(URL).gpus("first-dev"), ["H200"])
+	write_problem("deep/far/lonely", TASK)
+	write_problem("deep/near/twin", TASK)
+	write_problem("deep/far/twin", TASK)
+	made = command("POST", "/admin/leaderboards", {"directory": "lonely"})
+	equal(made["leaderboard"], "lonely-dev")
+	for directory in ("near/twin", "problems/deep/near/twin"):
+		made = command("POST", "/admin/leaderboards", {"directory": directory})
+		equal(made["leaderboard"], "twin-dev")
 	for directory, words in (
+		("twin", 'several tasks named "twin". Name one of: problems/deep/far/twin, problems/deep'),
+		("in", 'has no task "in". Name one of: problems/deep/far/lonely, '),
 		("missing", "Invalid problem directory"),
 		("../../etc", "Invalid problem directory"),
 		('a"b', "Invalid problem directory"),
@@ -1280,6 +1291,52 @@ def an_admin_loads_leaderboards_from_the_folder_of_problems():
 			command("POST", "/admin/leaderboards", {"directory": directory})
 	with refused(400, "Missing required field: directory"):
 		command("POST", "/admin/leaderboards", {})
+
+
+@test
+def problems_whose_deadline_has_passed_become_closed_boards():
+	write_problem("over", TASK + "gpus: [H200]\n")
+	write_problem("open", TASK + "gpus: [H200]\n")
+	(problems / "problems" / "ended.yaml").write_text(
+		"name: ended\nproblems:\n"
+		"  - {directory: over, name: long-over, deadline: '2020-01-01'}\n"
+		"  - {directory: open, name: still-open, deadline: '2099-01-01'}\n"
+	)
+	order = {"problem_set": "ended"}
+	done = command("POST", "/admin/update-problems", order)
+	equal((done["created"], done["closed"]), (["long-over", "still-open"], ["long-over"]))
+	equal(
+		sql("SELECT name, practice FROM leaderboards WHERE name IN ('long-over', 'still-open')"),
+		[["long-over", "1"], ["still-open", "0"]],
+	)
+	done = command("POST", "/admin/update-problems", order)
+	equal(
+		([entry["reason"] for entry in done["skipped"]], done["closed"]),
+		(["no changes", "no changes"], []),
+	)
+	# The board takes practice, and without practice nothing.
+	site.publish("long-over")
+	client = program("ada")
+	_, answer = client.wait(client.submit("long-over", "H200", "leaderboard", source()))
+	equal(answer["job"]["status"], "succeeded")
+	equal(number_of(f"SELECT practice FROM submissions WHERE id = {answer['id']}"), 1)
+	sql("UPDATE leaderboards SET practice = FALSE WHERE name = 'long-over'")
+	with refused(400, "deadline"):
+		client.submit("long-over", "H200", "test", source())
+
+
+@test
+def a_score_has_as_many_digits_as_its_error_deserves():
+	told = {"cases": [{**CASE, "mean_ns": 31904.6}]}
+	for err_ns, score in ((100.0, "0.0000319"), (1.0, "0.0000319046"), (None, "0.0000319")):
+		sent = source(
+			**told, verdict={"score_ns": 31904.6, "score_err_ns": err_ns}, nth=str(err_ns)
+		)
+		_, answer = program("ada").wait(program("ada").submit("small", "H200", "leaderboard", sent))
+		(shown,) = [run["score"] for run in answer["runs"] if run["score"] is not None]
+		equal(f"{shown:.10f}".rstrip("0"), score)
+		listed = [row for row in program("ada").submissions("small") if row["id"] == answer["id"]]
+		equal(listed[0]["runs"][0]["score"], shown)
 
 
 # ---- while the database is away ----

@@ -5,8 +5,10 @@ delivery, and to which addresses Podium sends nothing.
 The receiver is on a loopback address that the settings allow. The suite starts, kills and freezes
 its own podium-hooks. A stand-in for podium-run reports what each submission tells it to."""
 
+import base64
 import hashlib
 import hmac
+import html
 import json
 import pathlib
 import re
@@ -21,7 +23,8 @@ from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from receiver import Receiver, after, answer, endless_body, endless_headers  # noqa: E402
 from small_task import case, done, make_board, source_of, submit_source, submit_time  # noqa: E402
-from tap import contains, equal, lacks, run, test, until  # noqa: E402
+import tools  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
 # The podium-hooks that ./run starts notices leaderboards that open and end. It has no senders, so
 # that only the suite's own podium-hooks sends.
@@ -85,8 +88,14 @@ def make_hook(client, page, name, path=None, **more):
 	made = done(client.post(page, fields(name, receiver.url + (path or f"/{name}"), **more)))
 	hooks[name] = int(made.location.rsplit("/", 1)[1])
 	page = client.get(made.location)
-	secrets[name] = re.search(r"whsec_[A-Za-z0-9_-]{43}", page.text)[0]
+	secrets[name] = secret_on(page)
 	return page
+
+
+def secret_on(page):
+	"""The secret that the page shows, or None."""
+	found = re.search(r"whsec_[A-Za-z0-9+/]{43}=", html.unescape(page.text))
+	return found and found[0]
 
 
 def act(client, name, action, **more):
@@ -256,11 +265,11 @@ def only_the_leaderboards_creator_and_admins_find_a_webhook():
 	for client, status in ((dora, 404), (ada, 403), (Client(site.url), 303), (admin, 200)):
 		equal(client.get(f"/admin/hooks/{hooks['mine']}").status, status)
 	before = sql("SELECT * FROM webhooks")
-	for action in ("test", "pause", "change", "delete"):
+	for action in ("test", "pause", "change", "rotate", "delete"):
 		equal(
 			dora.post(
 				f"/admin/hooks/{hooks['mine']}",
-				[("action", action), ("confirm", "yes"), ("name", "hers")],
+				[("action", action), ("confirm", "yes"), ("name", "hers"), ("hours", "24")],
 				form="/account",
 			).status,
 			404,
@@ -303,6 +312,110 @@ def a_test_arrives_signed_and_the_page_says_so():
 	page = whole(carl.get(f"/admin/hooks/{hooks['mine']}"))
 	contains(page.words(), "The receiver answered 204.")
 	contains(page.words(), "delivered")
+
+
+def standard_webhooks():
+	try:
+		sys.path.append(str(tools.install("clients")))
+	except tools.Missing as reason:
+		raise Skip(str(reason))
+	from standardwebhooks import webhooks
+
+	return webhooks
+
+
+@test
+def the_library_of_the_standard_webhooks_specification_accepts_a_delivery():
+	library = standard_webhooks()
+	_, headers, body = receiver.at("/mine?key=hidden-word")[0]
+	key = library.Webhook(secrets["mine"])
+	equal(key.verify(body, dict(headers))["event"], "test")
+	equal(headers["webhook-id"], f"event_{headers['Podium-Event-Id']}")
+	for changed in (
+		(key, body + b" ", headers),
+		(key, body, {**headers, "webhook-id": "event_0"}),
+		(key, body, {**headers, "webhook-timestamp": str(int(time.time()) - 1)}),
+		(library.Webhook("whsec_" + base64.b64encode(bytes(32)).decode()), body, headers),
+	):
+		equal(is_accepted(library, *changed), False)
+
+
+def is_accepted(library, key, body, headers):
+	try:
+		key.verify(body, dict(headers))
+	except library.WebhookVerificationError:
+		return False
+	return True
+
+
+def accepted_by(name, secret):
+	"""Sends a test. Returns its headers, and whether a receiver with this secret accepts each
+	signature: the standard one by the library, Podium's own as old receivers compute it."""
+	count = len(receiver.at(f"/{name}"))
+	done(act(carl, name, "test"))
+	_, headers, body = receiver.wait(f"/{name}", count + 1)[-1]
+	library = standard_webhooks()
+	sent = dict(part.split("=", 1) for part in headers["Podium-Signature"].split(","))
+	text = f"{sent['t']}.".encode() + body
+	own = hmac.new(secret.encode(), text, hashlib.sha256).hexdigest()
+	wait_until_told(name)
+	return headers, (
+		is_accepted(library, library.Webhook(secret), body, headers),
+		own == sent["v1"],
+	)
+
+
+@test
+def a_replaced_secret_signs_beside_the_new_one_until_it_expires():
+	make_hook(carl, "/admin/leaderboard/small/hooks", "turned")
+	old = secrets["turned"]
+	page = carl.get(done(act(carl, "turned", "rotate", hours="24")).location)
+	new = secret_on(page)
+	equal((new is not None, new != old), (True, True))
+	contains(page.words(), "deliveries carry a signature by the old secret too")
+	for text in (carl.get(f"/admin/hooks/{hooks['turned']}").text, admin.get("/admin/audit").text):
+		for secret in (old, new):
+			lacks(html.unescape(text), secret)
+	headers, accepted = accepted_by("turned", old)
+	equal((accepted, len(headers["webhook-signature"].split())), ((True, True), 2))
+	equal(accepted_by("turned", new)[1][0], True)
+	# After its time, the old secret signs nothing, and podium-hooks deletes it.
+	sql(
+		"UPDATE webhooks SET old_secret_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND "
+		f"WHERE id = {hooks['turned']}"
+	)
+	headers, accepted = accepted_by("turned", old)
+	equal((accepted, len(headers["webhook-signature"].split())), ((False, False), 1))
+	equal(accepted_by("turned", new)[1], (True, True))
+	lacks(carl.get(f"/admin/hooks/{hooks['turned']}").words(), "by the old secret too")
+	stop_senders()
+	start_sender()
+	wait_for(f"SELECT old_secret IS NULL FROM webhooks WHERE id = {hooks['turned']}", [["1"]])
+	log = (site.var / "log" / "sender.log").read_text()
+	for secret in (old, new):
+		lacks(log, secret)
+	remove("turned")
+
+
+@test
+def a_secret_can_be_replaced_immediately_and_only_for_a_known_time():
+	make_hook(carl, "/admin/leaderboard/small/hooks", "leaked")
+	old = secrets["leaked"]
+	for hours in ("", "-1", "x", "169", "99999999999999999999"):
+		refused = whole(act(carl, "leaked", "rotate", hours=hours))
+		equal(refused.status, 422)
+		contains(refused.words(), "0 to 168 hours")
+	done(act(carl, "leaked", "rotate", hours="0"))
+	equal(accepted_by("leaked", old)[1], (False, False))
+	# A secret from before the specification is base64url. Its bytes are the key.
+	before = "whsec_" + base64.urlsafe_b64encode(b"\xfb\xff" * 16).decode().rstrip("=")
+	sql(f"UPDATE webhooks SET secret = '{before}' WHERE id = {hooks['leaked']}")
+	headers, _ = accepted_by("leaked", old)
+	body = receiver.at("/leaked")[-1][2]
+	library = standard_webhooks()
+	same = library.Webhook("whsec_" + base64.b64encode(b"\xfb\xff" * 16).decode())
+	equal(is_accepted(library, same, body, headers), True)
+	remove("leaked")
 
 
 @test
