@@ -73,6 +73,7 @@ EXCEPTIONS = [
 	),
 	("0017_administration", "MODIFY COLUMN kind ENUM(", "adds one member at the end"),
 	("0032_sealed", "MODIFY engine ENUM(", "adds one member at the end"),
+	("0042_reason_between", "MODIFY reason ENUM(", "adds one member at the end"),
 ]
 
 # Tables that podium-admin migrate computes again from jobs.
