@@ -171,11 +171,12 @@ static int watch(CURL *curl, curl_infotype type, char *bytes, size_t length, voi
 	(void)curl;
 	if (type == CURLINFO_HEADER_IN)
 		note_answer(conversation, bytes, length);
+	conversation->has_ended = conversation->has_ended
+		|| (type == CURLINFO_HEADER_OUT && begins_with(bytes, length, "QUIT"));
 	if (type != CURLINFO_HEADER_OUT || conversation->has_ended)
 		return 0;
 	conversation->is_recipient = begins_with(bytes, length, "RCPT");
 	conversation->is_data = begins_with(bytes, length, "DATA");
-	conversation->has_ended = begins_with(bytes, length, "QUIT");
 	return 0;
 }
 

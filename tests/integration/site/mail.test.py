@@ -235,7 +235,8 @@ def the_answer_does_not_tell_who_has_an_account():
 def a_link_by_mail_does_not_void_that_of_an_admin():
 	sql(
 		"INSERT INTO password_links (token_hash, user_id, made_by, expires_at) "
-		"SELECT REPEAT('x', 32), id, 'root-of-all', UTC_TIMESTAMP(3) + INTERVAL 1 DAY FROM users WHERE name = 'ada'"
+		"SELECT REPEAT('x', 32), id, 'root-of-all', UTC_TIMESTAMP(3) + INTERVAL 1 DAY "
+		"FROM users WHERE name = 'ada'"
 	)
 	anonymous.post("/forgot", [("name", "ada")])
 	wait_for_state("ada@two.example", "password", "sent")
