@@ -272,6 +272,8 @@ static void judge_answer(
 		outcome->kind = is_about_address(conversation) ? SMTP_NO_ADDRESS : SMTP_REFUSED;
 	buffer_text(&text, "The mail server answered: ");
 	quote_answer(&text, conversation, recipient);
+	if (!text_ends_with(buffer_string(&text), "."))
+		buffer_text(&text, ".");
 	set_sentence(outcome, buffer_string(&text));
 	buffer_free(&text);
 }
