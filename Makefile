@@ -162,7 +162,7 @@ $(B)/podium-hooks: $(B)/hooks/main.o $(B)/sql/schema.o $(B)/sql/migrations.o $(B
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(CURL) $(LIBS)
 
 $(B)/podium-admin: $(call objects,cli/admin) $(B)/libpodium.a $(B)/sql/migrations.o $(B)/sql/rights.o
-	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(CURL) $(LIBS)
 
 # podium also runs on machines without a database, so it is linked only with the libraries that it
 # calls.

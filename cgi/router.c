@@ -74,6 +74,12 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/logout", action_logout, ANYONE, form_bytes },
 	{ METHOD_GET, "/password/*", page_password_link, ANYONE, 0 },
 	{ METHOD_POST, "/password/*", action_password_link, ANYONE, form_bytes },
+	{ METHOD_GET, "/forgot", page_forgot, ANYONE, 0 },
+	{ METHOD_POST, "/forgot", action_forgot, ANYONE, form_bytes },
+	{ METHOD_GET, "/mail/confirm/*", page_mail_confirm, ANYONE, 0 },
+	{ METHOD_POST, "/mail/confirm/*", action_mail_confirm, ANYONE, form_bytes },
+	{ METHOD_GET, "/mail/unsubscribe/*", page_mail_unsubscribe, ANYONE, 0 },
+	{ METHOD_POST, "/mail/unsubscribe/*", action_mail_unsubscribe, ANYONE, form_bytes },
 	{ METHOD_GET, "/account", page_account, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/password", action_password, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/sessions", page_sessions, LOGGED_IN, 0 },
@@ -81,6 +87,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/account/tokens", page_tokens, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/tokens", action_token_create, LOGGED_IN, form_bytes },
 	{ METHOD_POST, "/account/tokens/revoke", action_token_revoke, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/account/mail", page_mail, LOGGED_IN, 0 },
+	{ METHOD_POST, "/account/mail", action_mail, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/device", page_device, LOGGED_IN, 0 },
 	{ METHOD_POST, "/device", action_device, LOGGED_IN, form_bytes },
 	{ METHOD_POST, "/account/overtaken", action_overtaken, LOGGED_IN, form_bytes },
@@ -270,7 +278,8 @@ static bool serves_password_change(const struct route *route)
 {
 	return route->run == page_account || route->run == action_password
 		|| route->run == action_logout || route->run == page_password_link
-		|| route->run == action_password_link || route->run == page_healthz;
+		|| route->run == action_password_link || route->run == page_healthz
+		|| route->run == page_mail_unsubscribe || route->run == action_mail_unsubscribe;
 }
 
 static int admit_to_page(struct request *request, const struct call *call)
@@ -292,9 +301,12 @@ static int admit_to_page(struct request *request, const struct call *call)
 }
 
 /* The theme changes nothing but the visitor's own browser. The site's origin is enough for it,
- * because nginx caches the page with the form for all visitors, so the form has no token. */
+ * because nginx caches the page with the form for all visitors, so the form has no token. Mail
+ * programs send the form that switches an e-mail off, and the link's signature is enough for it. */
 static int check_forgery(struct request *request, const struct call *call)
 {
+	if (call->route.run == action_mail_unsubscribe)
+		return 0;
 	return call->route.run == action_theme && request->origin ? csrf_check_origin(request)
 															  : csrf_check(request);
 }
@@ -423,8 +435,13 @@ static int run_route(struct request *request, const struct call *call)
 
 const char *router_loggable_path(const struct request *request)
 {
-	return strncmp(request->path, "/password/", strlen("/password/")) == 0 ? "/password/..."
-																		   : request->path;
+	static const struct {
+		const char *prefix, *shown;
+	} secret[] = { { "/password/", "/password/..." }, { "/mail/", "/mail/..." } };
+	for (size_t i = 0; i < COUNT(secret); i++)
+		if (strncmp(request->path, secret[i].prefix, strlen(secret[i].prefix)) == 0)
+			return secret[i].shown;
+	return request->path;
 }
 
 /* Returns the message for a visitor when the database does not answer. If it stops answering during

@@ -1,6 +1,7 @@
-/* podium-hooks: sends the deliveries of webhooks. Pages and workers only write events to the
- * database, so they do not wait for a receiver. Several podium-hooks may run, on any hosts that
- * reach the database. */
+/* podium-hooks: sends the deliveries of webhooks, and e-mails. Pages and workers only write events
+ * to the database, so they do not wait for a receiver. Several podium-hooks may run, on any hosts
+ * that reach the database. */
+#include "hooks/mail.h"
 #include "hooks/outbox.h"
 #include "hooks/sending.h"
 #include "lib/base/clock.h"
@@ -10,6 +11,8 @@
 #include "lib/base/service.h"
 #include "lib/base/usage.h"
 #include "lib/database/retention.h"
+#include "lib/mail/mail.h"
+#include "lib/mail/smtp.h"
 #include "lib/webhook/event.h"
 #include "sql/schema.h"
 
@@ -31,9 +34,10 @@ enum {
 
 static const struct usage USAGE = {
 	.program = "podium-hooks",
-	.purpose = "sends the deliveries of Podium's webhooks",
-	.about = "Sends the deliveries of Podium's webhooks, and reports leaderboards that opened or\n"
-			 "ended. It needs the database and a connection to the internet. It also removes data\n"
+	.purpose = "sends the deliveries of Podium's webhooks, and e-mails",
+	.about = "Sends the deliveries of Podium's webhooks, and the site's e-mails if mail_server is\n"
+			 "set. Reports leaderboards that opened or ended. It needs the database and a\n"
+			 "connection to the internet. It also removes data\n"
 			 "that is older than the settings retain_... allow. Several podium-hooks may run at\n"
 			 "the same time.\n",
 	.signals = { { "SIGTERM, SIGINT", "finishes the current deliveries and stops" } },
@@ -46,7 +50,7 @@ static struct {
 	struct config config;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	struct beat beats[most_senders];
+	struct beat beats[most_senders], mail_beat;
 	uint64_t calls; /* number of wake-ups */
 	bool stops;
 } hooks = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
@@ -140,6 +144,40 @@ static void *run_sender(void *context)
 	return NULL;
 }
 
+/* ---- e-mails ---- */
+
+/* One thread sends the e-mails, so that a mail server that hangs delays no webhook. After a failure
+ * of the server, the thread waits: the next e-mail would only fail too. */
+static bool may_mail(int64_t *quiet_until_ms, bool is_site)
+{
+	int64_t now = clock_ms();
+	if (is_site)
+		*quiet_until_ms = now + hooks.config.webhook_retry_ms;
+	return now >= *quiet_until_ms && !must_stop();
+}
+
+static void *run_mailer(void *context)
+{
+	struct database *db = context;
+	cleanup_arena struct arena *arena = arena_new();
+	uint64_t seen = 0;
+	int64_t quiet_until_ms = 0;
+	while (wait_for_wake(&seen)) {
+		struct error error = { 0 };
+		bool is_site = false;
+		int rc = 0;
+		while (!rc && may_mail(&quiet_until_ms, is_site)) {
+			arena_reset(arena);
+			beat_busy(&hooks.mail_beat);
+			rc = mail_deliver(db, arena, &hooks.config, &is_site, &error);
+		}
+		beat_idle(&hooks.mail_beat);
+		if (rc && rc != ERROR_NOT_FOUND)
+			log_warning("E-mail: %s", error.text);
+	}
+	return NULL;
+}
+
 /* ---- maintenance ---- */
 
 /* The periodic tasks of the main thread. The ..._at_ms say when each is due again (clock_ms). */
@@ -177,13 +215,16 @@ static int prune_step(struct maintenance *maintenance, struct error *error)
 static int run_due_tasks(struct maintenance *maintenance, struct error *error)
 {
 	bool is_due = false;
-	int rc = is_time(&maintenance->changes_at_ms, changes_every_ms)
-		? webhook_tell_changes(maintenance->db, error)
-		: 0;
+	bool is_changes_time = is_time(&maintenance->changes_at_ms, changes_every_ms);
+	int rc = is_changes_time ? webhook_tell_changes(maintenance->db, error) : 0;
+	if (!rc && is_changes_time && smtp_is_set(&hooks.config))
+		rc = mail_tell_deadlines(maintenance->db, error);
 	if (!rc && is_time(&maintenance->clean_at_ms, clean_every_ms))
 		rc = outbox_clean(maintenance->db, hooks.config.webhook_most_s, error);
 	if (!rc)
 		rc = outbox_is_due(maintenance->db, &is_due, error);
+	if (!rc && !is_due && smtp_is_set(&hooks.config))
+		rc = mail_is_due(maintenance->db, &is_due, error);
 	if (!rc && is_due)
 		wake_senders(false);
 	return rc ? rc : prune_step(maintenance, error);
@@ -203,7 +244,8 @@ static int check_and_run_tasks(struct maintenance *maintenance, struct error *er
 static void report_alive(int64_t watch_ms, int64_t *said_ms)
 {
 	if (!watch_ms || clock_ms() - *said_ms < watch_ms
-		|| beats_stuck(hooks.beats, COUNT(hooks.beats), 3 * watch_ms))
+		|| beats_stuck(hooks.beats, COUNT(hooks.beats), 3 * watch_ms)
+		|| beats_stuck(&hooks.mail_beat, 1, 3 * watch_ms))
 		return;
 	*said_ms = clock_ms();
 	service_alive();
@@ -250,6 +292,14 @@ static int run_hooks(const sigset_t *signals)
 			break;
 		}
 	}
+	pthread_t mailer;
+	struct database *mail_db =
+		wanted && smtp_is_set(&hooks.config) ? database_lazy(&hooks.config) : NULL;
+	if (mail_db && pthread_create(&mailer, NULL, run_mailer, mail_db)) {
+		database_close(mail_db);
+		mail_db = NULL;
+		log_error("The thread for e-mails could not be started.");
+	}
 	service_ready("Sends");
 	log_info("podium-hooks %s is ready with %zu senders.", PODIUM_VERSION, started);
 	int rc = run_maintenance(signals);
@@ -257,6 +307,10 @@ static int run_hooks(const sigset_t *signals)
 	for (size_t i = 0; i < started; i++) {
 		pthread_join(threads[i], NULL);
 		database_close(senders[i].db);
+	}
+	if (mail_db) {
+		pthread_join(mailer, NULL);
+		database_close(mail_db);
 	}
 	return rc;
 }
@@ -270,6 +324,8 @@ static int load_settings(struct error *error)
 		return rc;
 	if (network_list_check(hooks.config.webhook_allowed, error))
 		return fail_context(error, "webhook_allowed");
+	if (smtp_check(&hooks.config, error))
+		return error->code;
 	if (sodium_init() < 0 || curl_global_init(CURL_GLOBAL_DEFAULT))
 		return fail(error, ERROR_SYSTEM, "libsodium or libcurl could not be started.");
 	return 0;

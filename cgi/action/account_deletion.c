@@ -148,6 +148,8 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM api_tokens WHERE user_id = ?"),
 	COMMAND("DELETE FROM idempotency_keys WHERE user_id = ?"),
 	COMMAND("DELETE FROM password_links WHERE user_id = ?"),
+	COMMAND("DELETE FROM mail_addresses WHERE user_id = ?"),
+	COMMAND("DELETE FROM mails WHERE user_id = ?"),
 	COMMAND("DELETE FROM terminals WHERE user_id = ?"),
 	COMMAND("DELETE FROM invite_uses WHERE user_id = ?"),
 	COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)"),
@@ -168,7 +170,8 @@ static const struct statement LEFTOVERS[] = {
 			"', u.name), CONCAT('make tokens ', u.name), "
 			"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), "
 			"CONCAT('delete account ', u.name), CONCAT('invite code ', u.name), "
-			"CONCAT('change webhooks ', u.name)) WHERE u.id = ?"),
+			"CONCAT('change webhooks ', u.name), "
+			"CONCAT('change address ', u.name)) WHERE u.id = ?"),
 };
 
 /* Statements that replace the user's name where a column has the name instead of an ID. Each binds

@@ -97,6 +97,23 @@ static const struct statement HOOKS = SELECT(struct hook_row, HOOK_COLUMNS,
 	"1e6 " SQL_DELIVERIES_THAT_WAIT ")) AS DOUBLE) AS late_s "
 	"FROM webhooks h GROUP BY h.state ORDER BY h.state");
 
+/* The e-mails in one state. late_s: how long ago the oldest of them became due. */
+struct mail_row {
+	const char *state;
+	int64_t mails, is_waiting;
+	double late_s;
+};
+static const struct column MAIL_COLUMNS[] = {
+	TEXT(struct mail_row, state),
+	INTEGER(struct mail_row, mails),
+	INTEGER(struct mail_row, is_waiting),
+	REAL(struct mail_row, late_s),
+};
+static const struct statement MAILS = SELECT(struct mail_row, MAIL_COLUMNS,
+	"SELECT state, COUNT(*) AS mails, state = 'waiting' AS is_waiting, "
+	"CAST(TIMESTAMPDIFF(MICROSECOND, MIN(next_at), UTC_TIMESTAMP(3)) / 1e6 AS DOUBLE) AS late_s "
+	"FROM mails GROUP BY state ORDER BY state");
+
 struct site_row {
 	int64_t held, is_stopped, version;
 };
@@ -111,7 +128,17 @@ static const struct statement SITE = SELECT(struct site_row, SITE_COLUMNS,
 	"  (SELECT COUNT(*) FROM intake_stops) AS is_stopped, "
 	"(SELECT MAX(version) FROM schema_migrations) AS version");
 
-enum { QUEUES, JOBS, JOBS_OF_WORKERS, THE_WORKERS, DEVICES, VITALS, THE_HOOKS, THE_SITE };
+enum {
+	QUEUES,
+	JOBS,
+	JOBS_OF_WORKERS,
+	THE_WORKERS,
+	DEVICES,
+	VITALS,
+	THE_HOOKS,
+	THE_MAILS,
+	THE_SITE
+};
 static const struct statement *const PARTS[] = {
 	[QUEUES] = &QUEUE,
 	[JOBS] = &OUTCOMES,
@@ -120,6 +147,7 @@ static const struct statement *const PARTS[] = {
 	[DEVICES] = &fleet_devices,
 	[VITALS] = &workers_vitals,
 	[THE_HOOKS] = &HOOKS,
+	[THE_MAILS] = &MAILS,
 	[THE_SITE] = &SITE,
 };
 static const struct bundle FIGURES = BUNDLE(PARTS);
@@ -362,6 +390,23 @@ static void write_hooks(struct buffer *out, const struct database_answer *answer
 			rows[i].state, NULL);
 }
 
+static void write_mails(struct buffer *out, const struct database_answer *answer)
+{
+	const struct mail_row *rows = answer->rows;
+	exposition_family(out, "podium_mails", "gauge",
+		"E-mails of the last retain_deliveries_days, by state; withheld: not to be sent any more.");
+	for (size_t i = 0; i < answer->count; i++)
+		exposition_count(
+			out, "podium_mails", (uint64_t)rows[i].mails, "state", rows[i].state, NULL);
+	exposition_family(out, "podium_mail_delay_seconds", "gauge",
+		"How long the e-mail that is most overdue is; 0: none waits.");
+	double late_s = 0;
+	for (size_t i = 0; i < answer->count; i++)
+		if (rows[i].is_waiting)
+			late_s = seconds_since(rows[i].late_s);
+	exposition_real(out, "podium_mail_delay_seconds", late_s, NULL);
+}
+
 static void write_site(struct buffer *out, const struct database_answer *answer)
 {
 	const struct site_row *site = answer->rows;
@@ -398,6 +443,7 @@ int page_metrics(struct request *request)
 	write_devices(out, &answers[DEVICES]);
 	write_vitals(out, &answers[VITALS]);
 	write_hooks(out, &answers[THE_HOOKS]);
+	write_mails(out, &answers[THE_MAILS]);
 	write_site(out, &answers[THE_SITE]);
 	return 0;
 }

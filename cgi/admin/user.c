@@ -1,7 +1,6 @@
 /* Users: roles, bans, links to choose a password, and accounts that an admin creates for others. */
 #include "cgi/admin/admin.h"
 
-#include "cgi/action/password_link.h"
 #include "cgi/action/user_change.h"
 #include "cgi/admin/leaderboard.h"
 #include "cgi/http/confirmation.h"
@@ -9,6 +8,7 @@
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "lib/account/audit.h"
+#include "lib/account/password_link.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "templates/admin_users.h"

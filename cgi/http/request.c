@@ -222,6 +222,7 @@ struct page page_make(struct request *request, const char *title, const char *se
 		.back = back_of(request),
 		.theme = theme_of_name(request_cookie(request, THEME_COOKIE)),
 		.notice = request->notice,
+		.sends_mail = request->config->mail_server[0],
 		.site = request->config->public_url,
 		.now_ms = now_ms(),
 	};

@@ -212,6 +212,7 @@ struct page {
 	const char *live_url;
 	const char *script;             /* one more script, such as "/static/editor.js"; or NULL */
 	const struct page_share *share; /* or NULL */
+	bool sends_mail;                /* the site sends e-mails, so accounts may have an address */
 	const char *site;               /* "https://example.org", as configured */
 	int64_t now_ms;
 };

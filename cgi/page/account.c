@@ -7,6 +7,7 @@
 #include "cgi/page/pages.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/mail/smtp.h"
 #include "templates/account.h"
 #include "templates/login.h"
 #include "templates/register.h"
@@ -33,6 +34,7 @@ static struct account_form form_of(const struct request *request)
 		.again_error = form_error(request, "again"),
 		.form_error = form_error(request, ""),
 		.revokes_tokens = request_form_flag(request, "revoke_tokens"),
+		.can_reset = smtp_is_set(request->config),
 	};
 }
 

@@ -5,6 +5,7 @@
 #include "cgi/action/account_deletion.h"
 #include "cgi/action/token.h"
 #include "cgi/http/request.h"
+#include "lib/mail/mail.h"
 
 struct account_form {
 	const char *name, *next;                              /* as typed; "" on the first view */
@@ -12,6 +13,7 @@ struct account_form {
 	const char *current_error, *again_error;
 	int64_t tokens; /* number of API tokens, which the form offers to revoke */
 	bool revokes_tokens;
+	bool can_reset; /* the site sends e-mails, so the login page offers one with a link */
 };
 
 struct account_session {
@@ -45,6 +47,13 @@ int token_order_note(struct request *request, const struct token_order *order);
 /* Reads a token's lifetime from the form's field `days`. Returns -1, which token_create rejects, if
  * the field holds no number. */
 int64_t token_days_of_form(struct request *request);
+
+struct mail_view {
+	struct mail_address mail;
+	const char *typed; /* as typed; "" on the first view */
+	const char *address_error, *current_error;
+	bool is_creator;
+};
 
 struct data_view {
 	const char *form_error;

@@ -278,6 +278,39 @@ static const struct column LINK_COLUMNS[] = { TIME(struct link_row, expires_at_m
 static const struct statement LINKS = SELECT(struct link_row, LINK_COLUMNS,
 	"SELECT expires_at AS expires_at_ms FROM password_links WHERE user_id = ?");
 
+struct address_row {
+	const char *address, *pending, *stopped_address, *stopped_reason, *kinds;
+	int64_t confirmed_at_ms, pending_until_ms, stopped_at_ms;
+};
+static const struct column ADDRESS_COLUMNS[] = {
+	TEXT(struct address_row, address),
+	TIME(struct address_row, confirmed_at_ms),
+	TEXT(struct address_row, pending),
+	TIME(struct address_row, pending_until_ms),
+	TEXT(struct address_row, stopped_address),
+	TIME(struct address_row, stopped_at_ms),
+	TEXT(struct address_row, stopped_reason),
+	TEXT(struct address_row, kinds),
+};
+static const struct statement ADDRESSES = SELECT(struct address_row, ADDRESS_COLUMNS,
+	"SELECT address, confirmed_at AS confirmed_at_ms, pending, pending_until AS pending_until_ms, "
+	"stopped_address, stopped_at AS stopped_at_ms, stopped_reason, kinds "
+	"FROM mail_addresses WHERE user_id = ?");
+
+struct mail_row {
+	const char *kind, *state, *sentence;
+	int64_t at_ms, attempts;
+};
+static const struct column MAIL_COLUMNS[] = {
+	TEXT(struct mail_row, kind),
+	TIME(struct mail_row, at_ms),
+	TEXT(struct mail_row, state),
+	INTEGER(struct mail_row, attempts),
+	TEXT(struct mail_row, sentence),
+};
+static const struct statement MAILS = SELECT(struct mail_row, MAIL_COLUMNS,
+	"SELECT kind, at AS at_ms, state, attempts, sentence FROM mails WHERE user_id = ? ORDER BY id");
+
 /* Entries of the audit log by and about the user. A deleted account may have had the same name.
  * Actions by the user must therefore also have the user's ID, and actions on the user must be newer
  * than the account. Only actions by the user show the client's address. */
@@ -306,6 +339,8 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "account", &ACCOUNT },
 	{ "sessions", &SESSIONS },
 	{ "password_links", &LINKS },
+	{ "mail_addresses", &ADDRESSES },
+	{ "mails", &MAILS },
 	{ "api_tokens", &TOKENS },
 	{ "terminals", &TERMINALS },
 	{ "places", &PLACES },

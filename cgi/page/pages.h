@@ -57,6 +57,9 @@ handler action_admin_intake;
 handler page_admin_vitals;
 /* submission.c: searches, hides, holds and annotates submissions */
 handler page_admin_submissions, page_admin_submission, action_admin_submission;
+/* mail.c: the account's e-mail address, the links in e-mails, a forgotten password */
+handler page_mail, action_mail, page_mail_confirm, action_mail_confirm, page_mail_unsubscribe,
+	action_mail_unsubscribe, page_forgot, action_forgot;
 /* password.c: sets a password through a link */
 handler page_password_link, action_password_link;
 /* leaderboard.c: creates, edits and deletes leaderboards */

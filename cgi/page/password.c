@@ -1,11 +1,11 @@
-/* Sets a password through a link that an admin created (cgi/action/password_link.h). */
+/* Sets a password through a link that an admin created (lib/account/password_link.h). */
 #include "cgi/page/account.h"
 
-#include "cgi/action/password_link.h"
 #include "cgi/http/csrf.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/http/session.h"
 #include "cgi/page/pages.h"
+#include "lib/account/password_link.h"
 #include "templates/password.h"
 
 #include <string.h>

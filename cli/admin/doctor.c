@@ -1,8 +1,10 @@
-/* Reports what this host offers to a worker and what it lacks. podium-run does the checks. */
+/* Checks the settings for e-mail, and reports what this host offers to a worker and what it lacks.
+ * podium-run does the checks. */
 #include "cli/admin/admin.h"
 #include "lib/base/config.h"
 #include "lib/base/scope.h"
 #include "lib/job/programs.h"
+#include "lib/mail/smtp.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,6 +18,12 @@ int doctor_command(int argc, char **argv)
 		return admin_usage(argv[0]);
 	if (config_load(&config, &error))
 		return admin_complain(&error);
+	if (smtp_check(&config, &error))
+		return admin_complain(&error);
+	if (smtp_is_set(&config))
+		admin_say("good      E-mail               the settings mail_... and their files are right; "
+				  "`podium-admin mail test` sends one\n");
+	fflush(stdout);
 	const char *runner =
 		config.worker_runner[0] ? config.worker_runner : program_beside(arena, "podium-run");
 	execl(runner, runner, "--check-host", "--directory", config.worker_directory, (char *)NULL);

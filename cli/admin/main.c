@@ -86,8 +86,12 @@ static const struct command {
 	{ "quota set", "LEADERBOARD MODE MOST [HOURS]", quota_set_command,
 		"allow MOST submissions in any HOURS [24] for test, benchmark, ranked or profile;\n"
 		"      MOST `site` means the site's quota" },
+	{ "mail test", "ADDRESS", mail_test_command,
+		"send an e-mail to ADDRESS with the settings mail_..., and print the mail server's\n"
+		"      answer" },
 	{ "doctor", "", doctor_command,
-		"check whether this host suits a worker, and say how to fix what it lacks" },
+		"check the settings mail_..., and whether this host suits a worker; say how to fix\n"
+		"      what it lacks" },
 	{ "worker list", "", worker_list_command,
 		"list the workers, their devices and the running jobs" },
 	{ "worker drain", "WORKER [DEVICE]", worker_drain_command,

@@ -100,7 +100,7 @@ static const struct key {
 		"jobs of one model that Slurm may run at the same time"),
 	WHOLE_KEY(slurm_idle_s, "10", 0, 3600, "how long the worker keeps an idle GPU that Slurm gave"),
 	WHOLE_KEY(webhook_senders, "4", 0, 64,
-		"deliveries that podium-hooks makes at the same time; 0: none"),
+		"deliveries that podium-hooks makes at the same time; 0: none, and no e-mails"),
 	STRING_KEY(
 		webhook_allowed, "", "hosts and networks that webhooks may reach besides the internet"),
 	WHOLE_KEY(
@@ -108,6 +108,18 @@ static const struct key {
 	WHOLE_KEY(webhook_retry_ms, "30000", 10, 3600000,
 		"delay before a delivery's first retry; each further delay doubles"),
 	WHOLE_KEY(webhook_most_s, "86400", 1, 604800, "how long podium-hooks retries a delivery"),
+	STRING_KEY(mail_server, "",
+		"server that takes the site's e-mails: smtp://HOST[:PORT], which must offer STARTTLS, or "
+		"smtps://HOST[:PORT]; empty: the site sends none"),
+	STRING_KEY(mail_sender, "", "address that the e-mails come from"),
+	STRING_KEY(mail_user, "", "user of mail_server; empty: no login"),
+	SECRET_KEY(mail_password, "password of mail_user"),
+	STRING_KEY(mail_password_file, "",
+		"file with that password instead; a name without a slash is a systemd credential"),
+	STRING_KEY(mail_tls, "required", "TLS to mail_server: required or off"),
+	STRING_KEY(
+		mail_tls_ca, "", "file with the certificates that sign mail_server's; empty: the system's"),
+	WHOLE_KEY(mail_timeout_ms, "30000", 100, 60000, "limit for sending one e-mail"),
 	WHOLE_KEY(retain_samples_days, "365", 0, 36500,
 		"how long to keep the times of single calls; 0: without limit"),
 	WHOLE_KEY(

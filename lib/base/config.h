@@ -72,6 +72,16 @@ struct config {
 	int64_t webhook_timeout_ms; /* limit for a receiver's answer */
 	int64_t webhook_retry_ms;   /* delay after the first failure; each further failure doubles it */
 	int64_t webhook_most_s;     /* a delivery older than this is given up */
+	/* the server that takes e-mails: smtp://HOST[:PORT] or smtps://HOST[:PORT]; empty: the site
+	 * sends none (lib/mail/smtp.h) */
+	char mail_server[256];
+	char mail_sender[256]; /* the address that they come from */
+	/* the login on that server; empty: none. The password is here or in a file, whose path without
+	 * a slash names a systemd credential. */
+	char mail_user[256], mail_password[256], mail_password_file[256];
+	char mail_tls[16];       /* "required" or "off" */
+	char mail_tls_ca[256];   /* certificates that sign the server's; empty: the system's */
+	int64_t mail_timeout_ms; /* limit for sending one e-mail */
 	/* days after which data of each kind is deleted; 0: never */
 	int64_t retain_samples_days, retain_logs_days, retain_artifacts_days, retain_deliveries_days,
 		retain_audit_days;

@@ -127,6 +127,7 @@ static const struct kind {
 						  "ORDER BY at LIMIT 50) o "
 						  "JOIN webhook_events e ON e.id = o.id "
 						  "LEFT JOIN webhook_deliveries d ON d.event_id = e.id") },
+	ROWS("e-mails", SETTING(retain_deliveries_days), "mails", "at " OLDER_THAN),
 	ROWS("entries of the audit log", SETTING(retain_audit_days), "audit_log", "at " OLDER_THAN),
 	ROWS("sessions", NO_SETTING, "sessions", "expires_at " OLDER_THAN),
 	ROWS("links for passwords", NO_SETTING, "password_links", "expires_at " OLDER_THAN),

@@ -7,6 +7,7 @@
 #include "lib/job/wait.h"
 #include "lib/judging/internal_error.h"
 #include "lib/judging/review.h"
+#include "lib/mail/mail.h"
 #include "lib/ranking/ranking.h"
 #include "lib/result/verdict.h"
 #include "lib/task/version.h"
@@ -57,6 +58,10 @@ static int fail_job(struct database *db, const struct statement *statement, int6
 		rc = internal_error_note(db, job_id, error);
 	if (!rc)
 		rc = webhook_tell_job(db, job_id, error);
+	if (!rc)
+		rc = mail_tell_trouble(db, job_id, error);
+	if (!rc)
+		rc = mail_tell_finished(db, job_id, error);
 	return rc ? rc : job_count_end(db, job_id, error);
 }
 
@@ -151,6 +156,10 @@ static int finish_job(struct database *db, struct arena *arena,
 		rc = apply_comparison(db, arena, completion, error);
 	if (!rc && !is_comparison && !is_rejudged)
 		rc = webhook_tell_job(db, job, error);
+	if (!rc && !is_comparison && !is_rejudged && failed)
+		rc = mail_tell_trouble(db, job, error);
+	if (!rc && !is_comparison && !is_rejudged)
+		rc = mail_tell_finished(db, job, error);
 	if (!rc && !isnan(score_ns) && !objection && !is_rejudged)
 		rc = ranking_insert(db, arena, job, error);
 	return rc ? rc : job_count_end(db, job, error);

@@ -1,6 +1,7 @@
 #include "lib/ranking/overtaking.h"
 
 #include "lib/leaderboard/visibility.h"
+#include "lib/mail/mail.h"
 
 static const struct statement NOTE =
 	COMMAND("INSERT INTO overtakings (user_id, leaderboard_id, task_version_id, gpu, by_user_id) "
@@ -42,10 +43,13 @@ int overtaking_note(struct database *db, const struct ranking_key *key, int64_t 
 {
 	if (last >= first + overtaking_most_notices)
 		last = first + overtaking_most_notices - 1;
-	return first > last
-		? 0
-		: database_execute(db, &NOTE, error, "iiisiii", by_user_id, key->leaderboard_id,
-			key->task_version_id, key->gpu, first, last, by_place);
+	if (first > last)
+		return 0;
+	int rc = database_execute(db, &NOTE, error, "iiisiii", by_user_id, key->leaderboard_id,
+		key->task_version_id, key->gpu, first, last, by_place);
+	return rc ? rc
+			  : mail_tell_overtaken(db, key->leaderboard_id, key->task_version_id, key->gpu,
+				  by_user_id, by_place, first, last, error);
 }
 
 int overtaking_newest(struct database *db, struct arena *arena, int64_t user_id,

@@ -1,6 +1,7 @@
 // Fills a site with everything that is hard to show: the longest names, many participants, and
 // every state of a submission, a leaderboard and a device. Writes with SQL what would take long
 // through forms.
+import { createHmac } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -343,6 +344,20 @@ async function addPasswordLink(admin) {
 	return new URL(await admin.locator('#password-link').textContent()).pathname;
 }
 
+// Gives LONG_USER an address that the mail server refused, and another that waits for confirmation.
+// Returns the paths of the links in e-mails.
+function addMailAddress() {
+	const key = 'k'.repeat(32), secret = '1'.repeat(64);
+	const [[id]] = sql(`SELECT id FROM users WHERE name = '${LONG_USER}'`);
+	sql(`INSERT INTO mail_addresses (user_id, address, pending, pending_hash, pending_until,
+		stopped_address, stopped_at, stopped_reason, unsubscribe_key) VALUES (${id},
+		'${'a'.repeat(64)}@one.example', 'ada@two.example', UNHEX(SHA2(UNHEX('${secret}'), 256)),
+		'2099-01-01', '${'a'.repeat(64)}@one.example', UTC_TIMESTAMP(3),
+		'The mail server answered: 550 5.1.1 <(the address)> does not live here.', '${key}')`);
+	const signed = createHmac('sha256', key).update(`unsubscribe ${id} overtaken`).digest('hex');
+	return [`/mail/confirm/${secret}`, `/mail/unsubscribe/${id}-overtaken-${signed}`];
+}
+
 // Deletes a fresh Podium's leaderboards and creates the accounts LONG_USER and CREATOR.
 export async function makeEmpty() {
 	sql('DELETE FROM leaderboards');
@@ -379,6 +394,7 @@ export async function fill() {
 	await addDraft(admin);
 	ids.set = await addSet(admin);
 	ids.link = await addPasswordLink(admin);
+	ids.mail = addMailAddress();
 	sql(BOARD_STATES);
 	await context.close();
 	await own.close();

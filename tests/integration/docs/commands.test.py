@@ -48,6 +48,7 @@ NOT_RUN = {
 	"podium-admin gpu release": "needs a device that has stopped working; tests/faults/gpu",
 	"podium-admin task load": "needs a problem set; tests/integration/site/sets and "
 	"tests/integration/admin",
+	"podium-admin mail test": "needs a mail server; tests/integration/site/mail",
 	"podium-admin migrate": "is run before all of this",
 	"podium-admin ranking": "is run at the end of this",
 	"podium-admin init": "asks about a whole host; tests/integration/admin and tests/scale/install",

@@ -5,6 +5,7 @@ nothing in the database. A new address needs a row in PAGES or FORMS."""
 
 import functools
 import gzip
+import hmac
 import pathlib
 import re
 import sys
@@ -25,7 +26,12 @@ from small_task import (  # noqa: E402
 )
 from tap import equal, run, test  # noqa: E402
 
-site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
+site = Instance(
+	pretends=True,
+	PODIUM_WEBHOOK_SENDERS="0",
+	PODIUM_MAIL_SERVER="smtp://localhost:9",  # the pages about e-mail exist; nothing is sent
+	PODIUM_MAIL_SENDER="podium@podium.example",
+)
 sql, value = site.sql, site.value
 PASSWORD = "a long password"
 TASK = TEMPLATE_TASK.replace("A small", "A %s").replace("1024", "%d")
@@ -55,6 +61,11 @@ NAMES = {
 	"onetime": "tim",
 }
 tokens, kept_cookies, made = {}, {}, {}
+
+
+ADDRESS_FORM = [("action", "set"), ("address", "new@one.example"), ("current", PASSWORD)]
+# Mail programs send this form without a cookie; its address is signed (RFC 8058).
+WITHOUT_TOKEN = ["/mail/unsubscribe/*"]
 
 
 def rights(outside, author, other, creator, stranger, admin, onetime="account"):
@@ -122,9 +133,13 @@ PAGES = {
 	"/register": ("/register", rights("ok", *5 * ["account"])),
 	"/login": ("/login?next=/queue", EVERYBODY),
 	"/password/*": ("/password/{link}", EVEN_BEFORE),
+	"/forgot": ("/forgot", EVERYBODY),
+	"/mail/confirm/*": ("/mail/confirm/" + 64 * "1", EVERYBODY),
+	"/mail/unsubscribe/*": ("/mail/unsubscribe/{unsubscribe}", EVEN_BEFORE),
 	"/account": ("/account", rights("login", *6 * ["ok"])),
 	"/account/sessions": ("/account/sessions", MEMBERS),
 	"/account/tokens": ("/account/tokens", MEMBERS),
+	"/account/mail": ("/account/mail", MEMBERS),
 	"/device": ("/device?code=BCDF-GHJK", MEMBERS),
 	"/account/data": ("/account/data", MEMBERS),
 	"/account/export": ("/account/export", MEMBERS),
@@ -232,6 +247,10 @@ FORMS = {
 		[("password", "another password"), ("again", "another password")],
 		EVEN_BEFORE,
 	),
+	"/forgot": ("/forgot", [("name", "ada")], EVERYBODY),
+	"/mail/confirm/*": ("/mail/confirm/" + 64 * "1", [], EVERYBODY),
+	"/mail/unsubscribe/*": ("/mail/unsubscribe/{unsubscribe}", [], EVEN_BEFORE),
+	"/account/mail": ("/account/mail", ADDRESS_FORM, MEMBERS),
 	"/account/password": (
 		"/account/password",
 		[("current", PASSWORD), ("password", "another password"), ("again", "another password")],
@@ -500,6 +519,15 @@ def make_papers():
 		r"/password/(\w{64})",
 		admin.post("/admin/users", [("action", "link"), ("user", "lost")]).text,
 	)[1]
+	sql(
+		"INSERT INTO mail_addresses (user_id, address, pending, pending_hash, pending_until, "
+		"unsubscribe_key) SELECT id, 'ada@one.example', 'ada@two.example', "
+		f"UNHEX(SHA2(UNHEX('{64 * '1'}'), 256)), '2099-01-01', REPEAT('k', 32) "
+		"FROM users WHERE name = 'ada'"
+	)
+	ada = value("SELECT id FROM users WHERE name = 'ada'")
+	signed = hmac.digest(32 * b"k", f"unsubscribe {ada} overtaken".encode(), "sha256").hex()
+	made["unsubscribe"] = f"{ada}-overtaken-{signed}"
 	made["set"] = ok(
 		creator.post("/admin/sets/new", [], [("set", "set.zip", set_zip())])
 	).location.rsplit("/", 1)[1]
@@ -659,6 +687,8 @@ def send(form, who, csrf, **headers):
 
 def sends_without_right(pattern, form, who):
 	"""Sends the form without a token, with the token of another session, and from another site."""
+	if pattern in WITHOUT_TOKEN:
+		return
 	another = tokens["other" if who != "other" else "author"]
 	expected = form[2][who] if form[2][who] in ("login", "account") else "403"
 	for what, csrf, headers in (

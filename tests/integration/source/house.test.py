@@ -26,14 +26,16 @@ lib/task             lib/base lib/database lib/files lib/result
 lib/gpu              lib/base lib/task
 lib/leaderboard      lib/base lib/database lib/files lib/result lib/account lib/task lib/gpu
 lib/job              lib/base lib/database lib/files lib/task lib/gpu lib/leaderboard
+lib/mail             lib/base lib/database lib/account lib/leaderboard
 lib/webhook          lib/base lib/database lib/account lib/leaderboard lib/job
 lib/fleet            lib/base lib/database lib/account lib/leaderboard
-lib/ranking          lib/base lib/database lib/leaderboard lib/job lib/webhook
+lib/ranking          lib/base lib/database lib/leaderboard lib/job lib/mail lib/webhook
 lib/judging          lib/base lib/database lib/result lib/account lib/task lib/gpu lib/leaderboard
-                     lib/job lib/webhook lib/ranking
+                     lib/job lib/mail lib/webhook lib/ranking
 
 sql                  lib/base lib/database
-hooks                lib/base lib/database lib/gpu lib/webhook sql
+hooks                lib/base lib/database lib/account lib/gpu lib/leaderboard lib/mail
+                     lib/webhook sql
 
 cgi/render           lib/base lib/database lib/gpu
 cgi/http             lib/base lib/database lib/account lib/job lib/ranking cgi/render templates

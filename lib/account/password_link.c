@@ -1,4 +1,4 @@
-#include "cgi/action/password_link.h"
+#include "lib/account/password_link.h"
 
 #include "lib/account/audit.h"
 #include "lib/base/scope.h"
@@ -26,7 +26,7 @@ typedef unsigned char link_hash[crypto_hash_sha256_BYTES];
 
 /* ---- making ---- */
 
-int password_link_make(struct database *db, int64_t user_id, const char *made_by,
+static int put_link(struct database *db, int64_t user_id, const char *made_by, int64_t hours,
 	password_link_text text, struct error *error)
 {
 	unsigned char secret[password_link_bytes];
@@ -34,10 +34,26 @@ int password_link_make(struct database *db, int64_t user_id, const char *made_by
 	randombytes_buf(secret, sizeof secret);
 	crypto_hash_sha256(hash, secret, sizeof secret);
 	sodium_bin2hex(text, sizeof(password_link_text), secret, sizeof secret);
+	return database_execute(db, &PUT, error, "bisi", hash, sizeof hash, user_id, made_by, hours);
+}
+
+int password_link_make(struct database *db, int64_t user_id, const char *made_by,
+	password_link_text text, struct error *error)
+{
 	int rc = database_execute(db, &FORGET, error, "i", user_id);
-	return rc ? rc
-			  : database_execute(db, &PUT, error, "bisi", hash, sizeof hash, user_id, made_by,
-				  (int64_t)password_link_hours);
+	return rc ? rc : put_link(db, user_id, made_by, password_link_hours, text, error);
+}
+
+/* No user has a name with a space. */
+#define BY_MAIL "an e-mail"
+static const struct statement FORGET_MAILED =
+	COMMAND("DELETE FROM password_links WHERE user_id = ? AND made_by = '" BY_MAIL "'");
+
+int password_link_mail(
+	struct database *db, int64_t user_id, password_link_text text, struct error *error)
+{
+	int rc = database_execute(db, &FORGET_MAILED, error, "i", user_id);
+	return rc ? rc : put_link(db, user_id, BY_MAIL, password_link_mail_hours, text, error);
 }
 
 /* ---- using ---- */

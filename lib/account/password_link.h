@@ -1,9 +1,9 @@
 /* Links for choosing a password without knowing the old one. An admin creates one for a user who
- * has forgotten the password, or for a new account. A link works once, until it expires, and a new
- * link replaces the user's older ones. The database stores only its SHA-256, so a copy of the
- * database opens no account. */
-#ifndef PODIUM_CGI_ACTION_PASSWORD_LINK_H
-#define PODIUM_CGI_ACTION_PASSWORD_LINK_H
+ * has forgotten the password, or for a new account, and podium-hooks creates one for an e-mail. A
+ * link works once, until it expires, and a new link replaces the user's older ones. The database
+ * stores only its SHA-256, so a copy of the database opens no account. */
+#ifndef PODIUM_LIB_ACCOUNT_PASSWORD_LINK_H
+#define PODIUM_LIB_ACCOUNT_PASSWORD_LINK_H
 
 #include "lib/account/user.h"
 #include "lib/base/arena.h"
@@ -12,10 +12,15 @@
 
 #include <stdint.h>
 
-enum { password_link_bytes = 32, password_link_hours = 72 };
+enum { password_link_bytes = 32, password_link_hours = 72, password_link_mail_hours = 1 };
 
 /* The secret part of a link, as hex digits. */
 typedef char password_link_text[2 * password_link_bytes + 1];
+
+/* Creates a link for an e-mail, which works for password_link_mail_hours. It replaces only links of
+ * earlier e-mails: anybody may ask for an e-mail, and must not void what an admin created. */
+int password_link_mail(
+	struct database *db, int64_t user_id, password_link_text text, struct error *error);
 
 /* Creates a link, in the caller's transaction if one is open. */
 int password_link_make(struct database *db, int64_t user_id, const char *made_by,

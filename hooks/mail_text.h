@@ -1,0 +1,23 @@
+/* Subject and text of each kind of e-mail (docs/mail.md). Private to hooks. */
+#ifndef PODIUM_HOOKS_MAIL_TEXT_H
+#define PODIUM_HOOKS_MAIL_TEXT_H
+
+#include "lib/base/arena.h"
+#include "lib/base/buffer.h"
+
+#include <stdint.h>
+
+/* What the texts mention. Only what belongs to `kind` is set. */
+struct mail_facts {
+	const char *kind, *site, *user; /* site: public_url; user: the account's name */
+	const char *leaderboard, *gpu, *by;
+	int64_t submission_id, rank;
+	const char *results, *reason; /* results: a line for each device */
+	int64_t deadline_ms;
+	const char *link, *unsubscribe; /* complete addresses; unsubscribe NULL: none */
+};
+
+/* Returns the subject, and appends the text. */
+const char *mail_text(struct arena *arena, const struct mail_facts *facts, struct buffer *text);
+
+#endif

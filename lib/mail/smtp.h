@@ -1,0 +1,37 @@
+/* Sends e-mails to the server of the settings mail_..., with libcurl. Unless mail_tls is off, the
+ * connection uses TLS: at once for smtps://, by STARTTLS for smtp://. A server without it, or one
+ * whose certificate is not signed for its name, gets neither the password nor the e-mail. */
+#ifndef PODIUM_LIB_MAIL_SMTP_H
+#define PODIUM_LIB_MAIL_SMTP_H
+
+#include "lib/base/buffer.h"
+#include "lib/base/config.h"
+#include "lib/base/error.h"
+
+#include <stdbool.h>
+
+/* Whether the site sends e-mails. */
+bool smtp_is_set(const struct config *config);
+
+/* Checks the settings, and that the files which they name can be read. Connects to nothing.
+ * ERROR_INPUT, ERROR_FORBIDDEN or ERROR_SYSTEM with a sentence that names the setting. */
+int smtp_check(const struct config *config, struct error *error);
+
+struct smtp_outcome {
+	enum {
+		SMTP_SENT,
+		SMTP_FAILED,    /* may work later */
+		SMTP_REFUSED,   /* the server will not take this e-mail */
+		SMTP_NO_ADDRESS /* the server will not take any for this recipient */
+	} kind;
+	bool is_site; /* of SMTP_FAILED: another e-mail would fail too */
+	/* What happened, for people: one line without control characters. Without the password and the
+	 * recipient's address, which a server may repeat in its answers. */
+	char sentence[400];
+};
+
+/* Sends a message (lib/mail/message.h). Waits at most mail_timeout_ms. */
+struct smtp_outcome smtp_send(
+	const struct config *config, const char *recipient, const struct buffer *message);
+
+#endif

@@ -1,0 +1,567 @@
+#!/usr/bin/env python3
+"""E-mail: confirming an address, a forgotten password, notifications and how to switch them off,
+and what happens if the mail server is down, refuses, has no TLS or the wrong certificate.
+
+The mail server is a real exim on loopback (tests/lib/mail_server.py). The suite starts its own
+podium-hooks, with short retries. A stand-in for podium-run reports what each submission tells it
+to."""
+
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import urllib.parse
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, whole  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from mail_server import EXIM, PASSWORD as MAIL_PASSWORD, MailServer  # noqa: E402
+from small_task import case, done, make_board, source_of, submit_source  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
+
+if not pathlib.Path(EXIM).exists():
+	print("1..0 # SKIP there is no exim4")
+	sys.exit()
+
+server = MailServer()
+# The podium-hooks that ./run starts has no senders, so that only the suite's own sends.
+site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
+sql, value = site.sql, site.value
+PASSWORD = "a long password"
+anonymous, ada, bob, carl, admin = (Client(site.url) for _ in range(5))
+senders = []
+
+
+def start_sender(**settings):
+	environment = {
+		**site.environment,
+		**server.settings(),
+		"PODIUM_PUBLIC_URL": site.url,
+		"PODIUM_WEBHOOK_SENDERS": "1",
+		"PODIUM_WEBHOOK_RETRY_MS": "50",
+		"PODIUM_MAIL_TIMEOUT_MS": "5000",
+		"PODIUM_POLL_MS": "50",
+		**settings,
+	}
+	log = open(site.var / "log" / "sender.log", "ab")
+	program = ROOT / site.environment["B"] / "podium-hooks"
+	senders.append(
+		subprocess.Popen(
+			[program], env=environment, stdin=subprocess.DEVNULL, stderr=log, stdout=log
+		)
+	)
+
+
+def stop_senders():
+	while senders:
+		sender = senders.pop()
+		sender.send_signal(signal.SIGTERM)
+		equal(sender.wait(60), 0)
+
+
+def sender_log():
+	return (site.var / "log" / "sender.log").read_text()
+
+
+def enter(client, address, current=PASSWORD, **more):
+	return client.post(
+		"/account/mail",
+		[("action", "set"), ("address", address), ("current", current), *more.items()],
+	)
+
+
+def link_in(mail, folder):
+	return re.search(rf"{re.escape(site.url)}(/{folder}/\S+)", mail.get_content())[1]
+
+
+def confirm(client, address, count=1):
+	done(enter(client, address))
+	path = link_in(server.wait_for(address, count), "mail/confirm")
+	page = anonymous.post(path)
+	equal(page.status, 200)
+	contains(page.words(), "Address confirmed")
+
+
+def arrived(address, subject):
+	"""Waits for the e-mail with this subject: exim files it after it has taken it."""
+
+	def found():
+		return [mail for mail in server.mails(address) if mail["Subject"] == subject]
+
+	return until(found, 30, explain=lambda: [mail["Subject"] for mail in server.mails(address)])[-1]
+
+
+def state(address, kind):
+	"""The state, the attempts and the sentence of the newest e-mail of this kind."""
+	rows = sql(
+		"SELECT m.state, m.attempts, m.sentence FROM mails m JOIN mail_addresses a "
+		f"ON a.user_id = m.user_id WHERE m.kind = '{kind}' "
+		f"AND '{address}' IN (a.address, a.pending) ORDER BY m.id DESC LIMIT 1"
+	)
+	return rows[0] if rows else None
+
+
+def wait_for_state(address, kind, expected):
+	until(
+		lambda: (state(address, kind) or [""])[0] == expected,
+		60,
+		explain=lambda: (state(address, kind), sender_log()[-2000:], server.log[-2000:]),
+	)
+	return state(address, kind)
+
+
+@test
+def a_site_without_a_mail_server_has_no_such_pages():
+	equal(ada.get("/account/mail").status, 404)
+	equal(anonymous.get("/forgot").status, 404)
+	lacks(ada.get("/account").text, "/account/mail")
+	contains(anonymous.get("/login").words(), "Ask an admin for a link")
+	equal(sql("SELECT * FROM mails"), [])
+
+
+@test
+def a_site_with_one_has():
+	site.stop()
+	site.environment |= server.settings()
+	log = site.var / "run.log"
+	log.write_text("")  # so that start() waits for the new one
+	site.start()
+	contains(whole(ada.get("/account/mail")).words(), "Your address")
+	contains(whole(anonymous.get("/login")).text, "/forgot")
+	whole(anonymous.get("/forgot"))
+
+
+@test
+def an_address_counts_after_its_link_was_opened_once():
+	start_sender()
+	done(enter(ada, "ada@one.example"))
+	mail = server.wait_for("ada@one.example")
+	equal(mail["From"], "Podium <podium@podium.example>")
+	equal(mail["Auto-Submitted"], "auto-generated")
+	equal(mail["List-Unsubscribe"], None)
+	path = link_in(mail, "mail/confirm")
+	contains(whole(ada.get("/account/mail")).words(), "is not confirmed yet")
+	equal(value("SELECT COUNT(*) FROM mail_addresses WHERE address IS NOT NULL"), "0")
+	contains(whole(anonymous.get(path)).words(), "Podium will write to ada@one.example")
+	contains(whole(anonymous.post(path)).words(), "Address confirmed")
+	equal(anonymous.get(path).status, 404)
+	contains(whole(ada.get("/account/mail")).words(), "Podium writes to ada@one.example")
+
+
+@test
+def only_the_owner_with_the_password_changes_an_address():
+	refused = enter(ada, "eve@one.example", current="wrong")
+	equal(refused.status, 422)
+	contains(refused.words(), "not your current password")
+	equal(sql("SELECT pending FROM mail_addresses WHERE pending IS NOT NULL"), [])
+
+
+@test
+def hostile_addresses_are_refused():
+	sql("DELETE FROM rate_limits")
+	for address in (
+		"",
+		"ada",
+		"@one.example",
+		"ada@",
+		"a b@one.example",
+		"ada@one..example",
+		"ada@-one.example",
+		"ada@one.example\r\nBcc: eve@one.example",
+		"ada@one.example,eve@one.example",
+		"<ada@one.example>",
+		'"ada"@one.example',
+		"äda@one.example",
+		"ada@one.example>\r\nRCPT TO:<eve@one.example",
+		"a" * 65 + "@one.example",
+		"a@" + ".".join(["b" * 60] * 5),
+	):
+		sql("DELETE FROM rate_limits")
+		equal((address, enter(ada, address).status), (address, 422))
+	equal(sql("SELECT pending FROM mail_addresses WHERE pending IS NOT NULL"), [])
+
+
+@test
+def a_new_address_is_told_to_the_old_one():
+	sql("DELETE FROM rate_limits")
+	confirm(ada, "ada@two.example")
+	mail = server.wait_for("ada@one.example", 2)
+	contains(mail["Subject"], "was changed")
+	equal(value("SELECT address FROM mail_addresses"), "ada@two.example")
+
+
+@test
+def addresses_are_limited():
+	sql("DELETE FROM rate_limits")
+	equal([enter(bob, f"bob@{i}.example").status for i in range(6)], [303] * 5 + [429])
+	sql("DELETE FROM rate_limits; DELETE FROM mails")
+	sql("DELETE FROM mail_addresses WHERE address IS NULL")
+
+
+@test
+def a_forgotten_password_is_replaced_by_a_link():
+	ada.get("/account/mail")
+	asked = anonymous.post("/forgot", [("name", "ada")])
+	path = link_in(server.wait_for("ada@two.example", 2), "password")
+	again = Client(site.url)
+	done(again.post(path, [("password", "a new password"), ("again", "a new password")]))
+	equal(ada.get("/account").status, 303)  # her sessions have ended
+	equal(anonymous.get(path).status, 404)
+	done(ada.post("/login", [("name", "ada"), ("password", "a new password")]))
+	done(
+		ada.post(
+			"/account/password",
+			[("current", "a new password"), ("password", PASSWORD), ("again", PASSWORD)],
+			form="/account",
+		)
+	)
+	contains(asked.words(), "If there is such an account")
+
+
+@test
+def the_answer_does_not_tell_who_has_an_account():
+	sql("DELETE FROM rate_limits; DELETE FROM mails")
+
+	def asked(name):
+		page = Client(site.url).post("/forgot", [("name", name)])
+		return page.status, page.words()
+
+	answers = {
+		asked(name) for name in ("ada", "bob", "nobody", "ada@two.example", "x@y.example", "ä")
+	}
+	equal((len(answers), answers.pop()[0]), (1, 200))
+	equal(sql("SELECT kind, COUNT(*) FROM mails GROUP BY kind"), [["password", "2"]])
+	for _ in range(3):
+		asked("ada")
+	equal(value("SELECT COUNT(*) FROM mails"), "3")  # three in an hour
+	sql("UPDATE rate_limits SET hits = 20 WHERE subject LIKE 'ask for password from%'")
+	equal(asked("ada")[0], 429)
+	sql("DELETE FROM rate_limits; DELETE FROM mails")
+
+
+@test
+def a_link_by_mail_does_not_void_that_of_an_admin():
+	sql(
+		"INSERT INTO password_links (token_hash, user_id, made_by, expires_at) "
+		"SELECT REPEAT('x', 32), id, 'root-of-all', UTC_TIMESTAMP(3) + INTERVAL 1 DAY "
+		"FROM users WHERE name = 'ada'"
+	)
+	anonymous.post("/forgot", [("name", "ada")])
+	wait_for_state("ada@two.example", "password", "sent")
+	anonymous.post("/forgot", [("name", "ada")])
+	until(lambda: value("SELECT COUNT(*) FROM mails WHERE state = 'sent'") == "2")
+	equal(
+		sql("SELECT made_by, COUNT(*) FROM password_links GROUP BY made_by ORDER BY made_by"),
+		[["an e-mail", "1"], ["root-of-all", "1"]],
+	)
+	sql("DELETE FROM rate_limits; DELETE FROM mails; DELETE FROM password_links")
+
+
+@test
+def who_is_overtaken_gets_one_mail_an_hour():
+	submit_source(ada, source_of(case(1e6)))
+	submit_source(bob, source_of(case(5e5)))
+	wait_for_state("ada@two.example", "overtaken", "sent")
+	mail = arrived("ada@two.example", "bob overtook you on small")
+	contains(mail.get_content(), "bob is now ahead of you on small, H200. Your rank is 2.")
+	equal(mail["List-Unsubscribe-Post"], "List-Unsubscribe=One-Click")
+	submit_source(ada, source_of(case(2e5)))
+	submit_source(bob, source_of(case(1e5)))
+	equal(value("SELECT COUNT(*) FROM mails WHERE kind = 'overtaken'"), "1")
+
+
+@test
+def what_does_not_hold_any_more_is_not_sent():
+	stop_senders()
+	sql("UPDATE mails SET at = at - INTERVAL 2 HOUR")
+	submit_source(ada, source_of(case(5e4)))
+	submit_source(bob, source_of(case(2.5e4)))
+	submit_source(ada, source_of(case(1e4)))
+	before = len(server.mails("ada@two.example"))
+	start_sender()
+	contains(
+		wait_for_state("ada@two.example", "overtaken", "withheld")[2], "does not hold any more"
+	)
+	equal(len(server.mails("ada@two.example")), before)
+
+
+def click(path):
+	"""What a mail program does with the header List-Unsubscribe (RFC 8058)."""
+	return Client(site.url).request(
+		"POST",
+		path,
+		"List-Unsubscribe=One-Click",
+		{"Content-Type": "application/x-www-form-urlencoded"},
+	)
+
+
+@test
+def one_click_unsubscribes_without_a_session():
+	mail = arrived("ada@two.example", "bob overtook you on small")
+	address = mail["List-Unsubscribe"].strip("<>")
+	contains(mail.get_content(), address)
+	path = urllib.parse.urlsplit(address).path
+	contains(whole(anonymous.get(path)).words(), "gets e-mails “You were overtaken”")
+	equal(value("SELECT FIND_IN_SET('overtaken', kinds) > 0 FROM mail_addresses"), "1")
+	for wrong in (
+		path[:-1] + ("0" if path[-1] != "0" else "1"),
+		path[:-2],
+		path + "00",
+		path.replace("overtaken", "deadline"),
+		path.replace("unsubscribe/", "unsubscribe/9"),
+	):
+		equal(click(wrong).status, 404)
+	equal(value("SELECT FIND_IN_SET('overtaken', kinds) > 0 FROM mail_addresses"), "1")
+	equal(click(path).status, 200)
+	equal(value("SELECT kinds FROM mail_addresses"), "deadline,trouble")
+	done(
+		ada.post(
+			"/account/mail",
+			[("action", "kinds"), ("finished", "1"), ("overtaken", "1"), ("deadline", "1")],
+		)
+	)
+	equal(value("SELECT kinds FROM mail_addresses"), "overtaken,finished,deadline")
+
+
+@test
+def a_finished_submission_is_told_once():
+	number = submit_source(ada, source_of(case(9e3)))
+	wait_for_state("ada@two.example", "finished", "sent")
+	mail = arrived("ada@two.example", f"Your submission {number} to small finished")
+	contains(mail.get_content(), "H200: passed")
+	contains(mail.get_content(), f"{site.url}/submission/{number}")
+
+
+@test
+def a_deadline_is_told_once_a_day_before():
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 25 HOUR")
+	sql("DO SLEEP(1.5)")
+	equal(value("SELECT COUNT(*) FROM mails WHERE kind = 'deadline'"), "0")
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 23 HOUR")
+	wait_for_state("ada@two.example", "deadline", "sent")
+	arrived("ada@two.example", "small ends within 24 hours")
+	sql("DO SLEEP(1.5)")
+	equal(value("SELECT COUNT(*) FROM mails WHERE kind = 'deadline'"), "1")
+	sql("UPDATE leaderboards SET deadline = NULL")
+
+
+@test
+def creators_hear_of_internal_errors():
+	sql("DELETE FROM rate_limits")
+	confirm(carl, "carl@one.example")
+	submit_source(bob, source_of(case(7e3), verdict={"verdict": "internal error"}))
+	wait_for_state("carl@one.example", "trouble", "sent")
+	arrived("carl@one.example", "Internal error on small")
+
+
+@test
+def podium_admin_tries_the_settings():
+	contains(site.manage("mail", "test", "you@one.example"), "The mail server took it.")
+	contains(server.wait_for("you@one.example")["Subject"], "Test of Podium's e-mail")
+	refused = site.admin("mail", "test", "gone@one.example")
+	equal(refused.returncode, 1)
+	contains(refused.stderr, "550 5.1.1 <(the address)> does not live here")
+	equal(site.admin("mail", "test", "nobody").returncode, 1)
+	environment = site.environment
+	for setting, wrong, sentence in (
+		("SERVER", "http://localhost", "mail_server must be"),
+		("SENDER", "nobody", "mail_sender must be"),
+		("TLS", "maybe", "mail_tls must be"),
+		("TLS", "off", "mail_user needs TLS"),
+		("TLS_CA", "/nowhere", "Cannot read mail_tls_ca"),
+		("PASSWORD_FILE", "/nowhere", "Cannot read mail_password_file"),
+		("PASSWORD_FILE", "/etc/passwd", "Everybody on this host can read"),
+	):
+		site.environment = {**environment, f"PODIUM_MAIL_{setting}": wrong}
+		contains(site.admin("doctor").stderr, sentence)
+	site.environment = environment
+
+
+@test
+def figures_tell_of_the_queue():
+	figures = anonymous.get("/metrics").text
+	contains(figures, 'podium_mails{state="sent"}')
+	contains(figures, "podium_mail_delay_seconds 0")
+
+
+@test
+def the_server_down_delays_and_loses_nothing():
+	server.stop()
+	anonymous.post("/forgot", [("name", "ada")])
+	until(lambda: int(state("ada@two.example", "password")[1]) >= 2)
+	contains(state("ada@two.example", "password")[2], "does not answer")
+	server.start()
+	wait_for_state("ada@two.example", "password", "sent")
+
+
+@test
+def a_temporary_refusal_is_retried():
+	sql("DELETE FROM rate_limits")
+	done(enter(bob, "later@one.example"))
+	until(lambda: int(state("later@one.example", "confirm")[1]) >= 2)
+	held = state("later@one.example", "confirm")
+	equal(held[0], "waiting")
+	contains(held[2], "451 4.2.1 (the address) is busy")
+	server.allow()
+	wait_for_state("later@one.example", "confirm", "sent")
+
+
+@test
+def a_permanent_refusal_stops_the_address_and_says_so():
+	sql("DELETE FROM rate_limits")
+	done(enter(bob, "gone@one.example"))
+	equal(wait_for_state("gone@one.example", "confirm", "failed")[1], "1")
+	page = whole(bob.get("/account/mail")).words()
+	contains(page, "Podium sends nothing to gone@one.example any more")
+	contains(page, "550 5.1.1 <(the address)> does not live here")
+	sql("UPDATE mail_addresses SET address = pending WHERE pending = 'gone@one.example'")
+	anonymous.post("/forgot", [("name", "bob")])
+	contains(wait_for_state("gone@one.example", "password", "withheld")[2], "refused the address")
+	# Entered again, it is tried again.
+	done(enter(bob, "gone@one.example"))
+	equal(wait_for_state("gone@one.example", "confirm", "failed")[1], "1")
+
+
+@test
+def a_refusal_by_policy_does_not_stop_an_address():
+	sql("DELETE FROM rate_limits")
+	done(enter(bob, "policy@one.example"))
+	equal(wait_for_state("policy@one.example", "confirm", "failed")[1], "1")
+	equal(
+		value("SELECT COUNT(*) FROM mail_addresses WHERE stopped_address = 'policy@one.example'"),
+		"0",
+	)
+
+
+def wait_for_trouble(sentence):
+	"""Asks for a password and waits until the attempt fails with this sentence."""
+	sql("DELETE FROM mails; DELETE FROM rate_limits")
+	anonymous.post("/forgot", [("name", "ada")])
+	until(
+		lambda: sentence in (state("ada@two.example", "password") or ["", "", ""])[2],
+		30,
+		explain=lambda: (state("ada@two.example", "password"), sender_log()[-1500:]),
+	)
+	equal(state("ada@two.example", "password")[0], "waiting")
+
+
+@test
+def a_server_without_tls_gets_nothing():
+	before = len(server.raw())
+	server.stop()
+	server.set_plain(True)
+	server.start()
+	wait_for_trouble("offers no TLS")
+	equal(len(server.raw()), before)
+	stop_senders()
+	start_sender(PODIUM_MAIL_TLS="off", PODIUM_MAIL_USER="")
+	wait_for_state("ada@two.example", "password", "sent")
+	server.stop()
+	server.set_plain(False)
+	server.start()
+
+
+@test
+def a_wrong_certificate_gets_nothing():
+	before = len(server.raw())
+	for settings in (
+		{"PODIUM_MAIL_TLS_CA": str(server.folder / "certificates" / "other.pem")},
+		{"PODIUM_MAIL_TLS_CA": ""},
+		{"PODIUM_MAIL_SERVER": f"smtp://127.0.0.1:{server.ports[0]}"},
+		{
+			"PODIUM_MAIL_SERVER": f"smtps://localhost:{server.ports[1]}",
+			"PODIUM_MAIL_TLS_CA": str(server.folder / "certificates" / "other.pem"),
+		},
+	):
+		stop_senders()
+		start_sender(**settings)
+		wait_for_trouble("certificate is not signed for its name")
+	equal(len(server.raw()), before)
+
+
+@test
+def a_wrong_password_is_said():
+	stop_senders()
+	secret = site.var / "wrong-password"
+	secret.write_text("wrong\n")
+	secret.chmod(0o600)
+	start_sender(PODIUM_MAIL_PASSWORD_FILE=str(secret))
+	wait_for_trouble("refuses mail_user or its password")
+
+
+@test
+def implicit_tls_works():
+	stop_senders()
+	start_sender(**server.settings(implicit=True))
+	wait_for_state("ada@two.example", "password", "sent")
+
+
+@test
+def a_killed_sender_loses_nothing():
+	stop_senders()
+	server.stop()
+	sql("DELETE FROM mails; DELETE FROM rate_limits")
+	anonymous.post("/forgot", [("name", "ada")])
+	start_sender()
+	until(lambda: int(state("ada@two.example", "password")[1]) >= 1)
+	senders[0].kill()
+	senders.pop().wait()
+	server.start()
+	sql("UPDATE mails SET lease_expires = NULL, next_at = UTC_TIMESTAMP(3)")
+	start_sender()
+	wait_for_state("ada@two.example", "password", "sent")
+
+
+@test
+def secrets_and_addresses_stay_out_of_logs():
+	link = link_in(arrived("ada@two.example", "Choose a new password"), "password")
+	anonymous.get(link)
+	sql("DO SLEEP(0.1)")
+	logs = "".join(
+		file.read_text(errors="replace")
+		for file in [*(site.var / "log").glob("*"), site.var / "run.log"]
+		if file.is_file()
+	)
+	for secret in (MAIL_PASSWORD, link.rsplit("/", 1)[1], "@two.example", "gone@one"):
+		lacks(logs, secret)
+	rows = str(sql("SELECT sentence FROM mails") + sql("SELECT detail FROM audit_log"))
+	for secret in (MAIL_PASSWORD, link.rsplit("/", 1)[1], "@two.example"):
+		lacks(rows, secret)
+	secret = link.rsplit("/", 1)[1].encode()
+	dump = subprocess.run(
+		[site.admin_program, "backup", "-"], env=site.environment, capture_output=True, check=True
+	).stdout
+	lacks(dump.decode(errors="replace"), secret.decode())
+
+
+@test
+def removing_the_address_ends_its_links():
+	sql("DELETE FROM rate_limits")
+	mail = next(m for m in server.mails("ada@two.example") if m["List-Unsubscribe"])
+	path = urllib.parse.urlsplit(mail["List-Unsubscribe"].strip("<>")).path
+	equal(anonymous.get(path).status, 200)
+	done(ada.post("/account/mail", [("action", "remove"), ("current", PASSWORD)]))
+	equal(anonymous.get(path).status, 404)
+	equal(sql("SELECT address FROM mail_addresses WHERE address = 'ada@two.example'"), [])
+	until(lambda: "was changed" in server.mails("ada@two.example")[-1]["Subject"])
+
+
+def prepare():
+	for name, client in {"ada": ada, "bob": bob, "carl": carl, "root-of-all": admin}.items():
+		client.register(name)
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+	sql("UPDATE users SET role = 'creator' WHERE name = 'carl'")
+	make_board(carl, "small")
+
+
+try:
+	prepare()
+	code = run()
+finally:
+	for sender in senders:
+		sender.kill()
+		sender.wait()
+	site.remove()
+	server.remove()
+sys.exit(code)
