@@ -314,8 +314,8 @@ int mail_unsubscribe_use(
 
 /* ---- queueing ---- */
 
-/* Each statement runs whether or not the account exists, so that the time of the answer does not
- * tell. The limit counts what was queued, so asking often keeps nobody from the newest e-mail. */
+/* One statement runs whether or not the account exists, so the time of the answer tells little. The
+ * limit counts what was queued, so asking often keeps nobody from the newest e-mail. */
 #define QUEUE_PASSWORD(whose) \
 	COMMAND("INSERT INTO mails (user_id, kind) SELECT u.id, 'password' FROM mail_addresses a " \
 			"JOIN users u ON u.id = a.user_id WHERE " whose " AND a.address IS NOT NULL " \
