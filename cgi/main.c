@@ -184,6 +184,7 @@ static const char *phrase_of(int status)
 		{ 422, "Unprocessable Content" },
 		{ 429, "Too Many Requests" },
 		{ 500, "Internal Server Error" },
+		{ 502, "Bad Gateway" },
 		{ 503, "Service Unavailable" },
 	};
 	for (size_t i = 0; i < COUNT(known); i++)

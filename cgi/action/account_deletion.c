@@ -151,6 +151,7 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM mail_addresses WHERE user_id = ?"),
 	COMMAND("DELETE FROM mails WHERE user_id = ?"),
 	COMMAND("DELETE FROM terminals WHERE user_id = ?"),
+	COMMAND("DELETE FROM identities WHERE user_id = ?"),
 	COMMAND("DELETE FROM invite_uses WHERE user_id = ?"),
 	COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)"),
 	COMMAND("DELETE FROM uploads WHERE creator_id = ?"),
@@ -169,9 +170,11 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON r.subject IN (CONCAT('login as "
 			"', u.name), CONCAT('make tokens ', u.name), "
 			"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), "
-			"CONCAT('delete account ', u.name), CONCAT('invite code ', u.name), "
-			"CONCAT('change webhooks ', u.name), "
+			"CONCAT('change password ', u.name), CONCAT('delete account ', u.name), "
+			"CONCAT('invite code ', u.name), CONCAT('change webhooks ', u.name), "
 			"CONCAT('change address ', u.name)) WHERE u.id = ?"),
+	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON LEFT(r.subject, 12 + "
+			"LENGTH(u.name)) = CONCAT('login pair ', u.name, ' ') WHERE u.id = ?"),
 };
 
 /* Statements that replace the user's name where a column has the name instead of an ID. Each binds

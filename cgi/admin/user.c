@@ -163,10 +163,18 @@ static int store_link(struct database *db, void *context, struct error *error)
 	return rc ? rc : audit_user_change(db, change, "user.link", detail, error);
 }
 
+static int refuse_link(struct request *request)
+{
+	return fail(request->error, ERROR_INPUT,
+		"This site has no passwords, so a link to choose one would not work.");
+}
+
 /* Makes a link to choose a password and shows it in the response; no later page shows it. */
 static int make_link(struct user_change *change, struct users_view *view)
 {
 	struct request *request = change->request;
+	if (!request->config->passwords)
+		return refuse_link(request);
 	if (change->user->banned_at_ms != TIME_NULL)
 		return fail(request->error, ERROR_INPUT,
 			"%s is banned, so a link would not work. Lift the ban first.", change->user->name);
@@ -272,7 +280,8 @@ int action_admin_invite(struct request *request)
 	struct users_view view = { .invited_name = request_form_or(request, "name", ""),
 		.invited_role = request_form_or(request, "role", "") };
 	struct user_change change = { .request = request, .name = view.invited_name };
-	int rc = check_invitation(request, &view, &change);
+	int rc = request->config->passwords ? check_invitation(request, &view, &change)
+										: refuse_link(request);
 	if (!rc)
 		rc = database_transaction(request->db, store_invitation, &change, request->error);
 	if (!rc) {

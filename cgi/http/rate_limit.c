@@ -35,7 +35,10 @@ static const struct {
 	const char *what, *sentence;
 } TOO_OFTEN[] = {
 	{ "login as", "There were too many wrong passwords for this name" },
-	{ "login from", "There were too many wrong passwords from your network" },
+	{ "login by browser", "There were too many wrong passwords" },
+	{ "login from", "Your network tried to log in with too many names" },
+	{ "sign in from", "Your network began too many logins with other accounts" },
+	{ "change password", "There were too many wrong passwords" },
 	{ "register", "Too many accounts were created from your network" },
 	{ "make tokens", "You created too many tokens" },
 	{ "terminal code", "You entered too many codes that no terminal shows" },
@@ -65,9 +68,9 @@ static int refuse_hit(struct request *request, const struct rate_limit *limit, i
 		too_often(limit->what), (long long)(wait_s + 59) / 60);
 }
 
-int rate_limit_hit(struct request *request, const struct rate_limit *limit, const char *whom)
+static int count_hit(
+	struct request *request, const struct rate_limit *limit, const char *whom, struct rate_row *row)
 {
-	struct rate_row row;
 	const char *subject = subject_of(request, limit, whom);
 	int rc = database_execute(
 		request->db, &COUNT_HIT, request->error, "sii", subject, limit->window_s, limit->window_s);
@@ -76,8 +79,24 @@ int rate_limit_hit(struct request *request, const struct rate_limit *limit, cons
 	if (!rc && database_affected(request->db) == 1)
 		rc = database_execute(request->db, &DELETE_OLD_LIMITS, request->error, "");
 	if (!rc)
-		rc = database_row(request->db, request->arena, &HITS, &row, request->error, "is",
+		rc = database_row(request->db, request->arena, &HITS, row, request->error, "is",
 			limit->window_s, subject);
+	return rc;
+}
+
+int rate_limit_count(
+	struct request *request, const struct rate_limit *limit, const char *whom, int64_t *hits)
+{
+	struct rate_row row = { 0 };
+	int rc = count_hit(request, limit, whom, &row);
+	*hits = row.hits;
+	return rc;
+}
+
+int rate_limit_hit(struct request *request, const struct rate_limit *limit, const char *whom)
+{
+	struct rate_row row;
+	int rc = count_hit(request, limit, whom, &row);
 	if (rc || row.hits <= limit->most)
 		return rc;
 	return refuse_hit(request, limit, row.left_s);

@@ -15,6 +15,10 @@ struct rate_limit {
  * a message and sets the header Retry-After. */
 int rate_limit_hit(struct request *request, const struct rate_limit *limit, const char *whom);
 
+/* Counts one attempt and tells how many there are in the window; it refuses none. */
+int rate_limit_count(
+	struct request *request, const struct rate_limit *limit, const char *whom, int64_t *hits);
+
 /* Takes back one counted attempt of `whom`, after the attempt succeeded. */
 int rate_limit_return(struct request *request, const struct rate_limit *limit, const char *whom);
 

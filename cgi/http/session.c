@@ -2,6 +2,7 @@
 
 #include "cgi/http/cookie.h"
 #include "cgi/http/csrf.h"
+#include "cgi/http/known_browser.h"
 #include "lib/base/format.h"
 #include "lib/job/job.h"
 
@@ -94,14 +95,14 @@ int session_recognise(struct request *request)
 		return rc;
 	request->viewer = (struct viewer){ .id = row.user_id,
 		.name = row.name,
-		.must_change_password = row.must_change_password,
+		.must_change_password = row.must_change_password && request->config->passwords,
 		.held = row.held };
 	role_from_name(row.role, &request->viewer.role);
 	if (now_ms() - row.seen_at_ms > seen_again_after_ms)
 		database_execute(request->db, &SEEN, NULL, "ssb", request->address, request->user_agent,
 			hash, sizeof hash);
 	/* Only a GET shows the notice, because dismissing it leads back to the page's address. */
-	return row.overtaken && request->method == METHOD_GET && !row.must_change_password
+	return row.overtaken && request->method == METHOD_GET && !request->viewer.must_change_password
 		? read_overtaken(request)
 		: 0;
 }
@@ -134,7 +135,7 @@ int session_start(struct request *request, int64_t user_id, const char *password
 			"The password was changed, or the account banned or deleted, while you logged in. Log "
 			"in again.");
 	cookie_set_token(request, token, session_days * 86400);
-	return 0;
+	return known_browser_mark(request, user_id);
 }
 
 void session_forget(struct request *request)

@@ -1,9 +1,11 @@
 /* Register, log in, log out, change the password. */
 #include "cgi/page/account.h"
 
+#include "cgi/action/invite.h"
 #include "cgi/http/csrf.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/http/session.h"
+#include "cgi/page/login_limit.h"
 #include "cgi/page/pages.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -15,19 +17,33 @@
 #include <string.h>
 #include <strings.h>
 
-/* Limits on failed logins and on new accounts. A whole class may share one address, so addresses
- * have higher limits than names. */
-static const struct rate_limit LOGINS_OF_NAME = { "login as", 10, 300 };
-static const struct rate_limit LOGINS_FROM_ADDRESS = { "login from", 30, 300 };
-static const struct rate_limit REGISTRATIONS = { "register", 200, 3600 };
+/* Apart from the logins' limits, so that strangers at the login page cannot keep an owner from
+ * changing the password. */
+static const struct rate_limit PASSWORD_CHANGES = { "change password", 10, 300 };
 
-static struct account_form form_of(const struct request *request)
+bool account_may_register(const struct config *config, bool by_domain)
+{
+	return strcmp(config->registration, "closed") != 0
+		&& (by_domain || strcmp(config->registration, "domain") != 0);
+}
+
+bool account_needs_code(const struct config *config)
+{
+	return strcmp(config->registration, "invitation") == 0;
+}
+
+struct account_form account_form_of(const struct request *request)
 {
 	const char *next = request->method == METHOD_POST ? request_form(request, "next")
 													  : request_query(request, "next");
 	return (struct account_form){
+		.config = request->config,
 		.name = request_form_or(request, "name", ""),
 		.next = own_path(next),
+		.code = request_form_or(request, "code", ""),
+		.code_error = form_error(request, "code"),
+		.may_register = account_may_register(request->config, false),
+		.needs_code = account_needs_code(request->config),
 		.name_error = form_error(request, "name"),
 		.password_error = form_error(request, "password"),
 		.current_error = form_error(request, "current"),
@@ -42,16 +58,16 @@ static int show_register(struct request *request)
 {
 	csrf_offer(request);
 	struct page page = form_page_make(request, "Register", "account");
-	struct account_form form = form_of(request);
+	struct account_form form = account_form_of(request);
 	register_page(&request->body, &page, &form);
 	return 0;
 }
 
-static int show_login(struct request *request)
+int login_show(struct request *request)
 {
 	csrf_offer(request);
 	struct page page = form_page_make(request, "Log in", "account");
-	struct account_form form = form_of(request);
+	struct account_form form = account_form_of(request);
 	if (!form.form_error && request_query(request, "ended"))
 		form.form_error = "You are not logged in any more, so nothing was sent. Log in, then send "
 						  "the form again.";
@@ -70,14 +86,18 @@ static int show_account(struct request *request)
 			"revoked." },
 	};
 	struct page page = form_page_make(request, "Account", "account");
-	struct account_form form = form_of(request);
+	struct account_form form = account_form_of(request);
 	struct error own = { 0 };
+	struct user user;
 	const char *changed = request_query(request, "changed");
 	int rc = token_count(request->db, request->arena, request->viewer.id, &form.tokens, &own);
+	if (!rc)
+		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
+	form.has_password = *user.password_hash;
 	for (size_t i = 0; changed && i < COUNT(notices); i++)
 		if (strcmp(notices[i].changed, changed) == 0)
 			page.notice = notices[i].sentence;
@@ -87,7 +107,7 @@ static int show_account(struct request *request)
 
 /* Shows the page again with the error. Returns errors of the database and the system, so that the
  * router reports them. */
-static int show_account_form_again(struct request *request, int rc, int show(struct request *))
+int account_form_again(struct request *request, int rc, int show(struct request *))
 {
 	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
 		return rc;
@@ -95,75 +115,119 @@ static int show_account_form_again(struct request *request, int rc, int show(str
 	return show(request);
 }
 
+int account_refuse_passwords(struct request *request)
+{
+	return request->config->passwords
+		? 0
+		: fail(request->error, ERROR_FORBIDDEN,
+			"This site has no passwords. Log in with one of the accounts that its login page "
+			"offers.");
+}
+
 int page_register(struct request *request)
 {
 	return request->viewer.id ? redirect(request, "/account") : show_register(request);
+}
+
+int account_check_code(struct request *request)
+{
+	return account_needs_code(request->config) && !*request_form_or(request, "code", "")
+		? fail_field(request->error, "code",
+			"This site needs an invite code for a new account. Ask the person who invited you.")
+		: 0;
+}
+
+int account_redeem_code(
+	struct database *db, const struct request *request, int64_t user_id, struct error *error)
+{
+	struct invite_leaderboard *leaderboards;
+	size_t count;
+	return account_needs_code(request->config) ? invite_redeem(db, request->arena,
+			   request_form_or(request, "code", ""), user_id, &leaderboards, &count, error)
+											   : 0;
+}
+
+struct registration {
+	struct request *request;
+	int64_t id;
+};
+
+static int store_registration(struct database *db, void *context, struct error *error)
+{
+	struct registration *registration = context;
+	const struct request *request = registration->request;
+	int rc = user_create(db, request_form_or(request, "name", ""),
+		request_form_or(request, "password", ""), ROLE_PARTICIPANT, false, &registration->id,
+		error);
+	return rc ? rc : account_redeem_code(db, request, registration->id, error);
 }
 
 int action_register(struct request *request)
 {
 	const char *name = request_form_or(request, "name", ""),
 			   *password = request_form_or(request, "password", "");
-	int64_t id = 0;
-	int rc = rate_limit_hit(request, &REGISTRATIONS, request->address);
+	struct registration registration = { .request = request };
+	int rc = account_refuse_passwords(request);
+	if (!rc && !account_may_register(request->config, false))
+		rc = fail(request->error, ERROR_FORBIDDEN,
+			"Nobody can create an account here with a password. Ask an admin.");
+	if (rc)
+		return rc;
+	rc = registration_limit_hit(request);
 	if (!rc)
 		rc = form_note(request, user_check_name(request->db, request->arena, name, request->error));
 	if (!rc)
 		rc = form_note(request, user_check_password(name, password, request->error));
 	if (!rc)
+		rc = form_note(request, account_check_code(request));
+	if (!rc)
 		rc = form_noted(request);
 	if (!rc)
-		rc = user_create(request->db, name, password, ROLE_PARTICIPANT, false, &id, request->error);
+		rc = database_transaction(request->db, store_registration, &registration, request->error);
 	if (rc)
-		return show_account_form_again(request, rc, show_register);
-	rc = session_start(request, id, NULL);
+		return account_form_again(request, rc, show_register);
+	rc = session_start(request, registration.id, NULL);
 	return rc ? rc : redirect(request, "%s", own_path(request_form(request, "next")));
 }
 
 int page_login(struct request *request)
 {
 	return request->viewer.id ? redirect(request, "%s", own_path(request_query(request, "next")))
-							  : show_login(request);
+							  : login_show(request);
 }
 
-/* Counts the login attempt against the limits of the address and the name. Call it before hashing
- * the password, which is expensive. */
-static int count_login(struct request *request, const char *name)
-{
-	int rc = rate_limit_hit(request, &LOGINS_FROM_ADDRESS, request->address);
-	return rc ? rc : rate_limit_hit(request, &LOGINS_OF_NAME, name);
-}
-
-/* Takes the counted attempt back, because the password was right. */
-static int uncount_login(struct request *request, const char *name)
-{
-	int rc = rate_limit_return(request, &LOGINS_FROM_ADDRESS, request->address);
-	return rc ? rc : rate_limit_return(request, &LOGINS_OF_NAME, name);
-}
-
-int action_login(struct request *request)
+int account_check_login(struct request *request, struct user *user)
 {
 	const char *name = request_form_or(request, "name", ""),
 			   *password = request_form_or(request, "password", "");
 	if (!text_is_user_name(name))
 		name = "?"; /* a name that no account can have, and that fits the ASCII columns */
-	int rc = count_login(request, name);
-	if (rc)
-		return show_account_form_again(request, rc, show_login);
-	struct user user;
-	rc = user_by_name(request->db, request->arena, name, &user, request->error);
+	struct login_attempt attempt;
+	int rc = user_by_name(request->db, request->arena, name, user, request->error);
 	if (rc && rc != ERROR_NOT_FOUND)
 		return rc;
-	bool right = user_password_matches(rc ? NULL : &user, password);
-	if (!right)
-		rc = fail(request->error, ERROR_INPUT, "The name or the password is wrong.");
-	else if (user.banned_at_ms != TIME_NULL)
-		rc = fail(request->error, ERROR_INPUT, "This account was banned. Ask an admin why.");
+	bool exists = !rc;
+	*request->error = (struct error){ 0 };
+	rc = login_limit_hit(request, name, exists ? user->id : 0, &attempt);
 	if (rc)
-		return show_account_form_again(request, rc, show_login);
-	rc = uncount_login(request, name);
-	if (!rc)
-		rc = session_start(request, user.id, user.password_hash);
+		return rc;
+	if (!user_password_matches(exists ? user : NULL, password))
+		return fail(request->error, ERROR_INPUT, "The name or the password is wrong.");
+	if (user->banned_at_ms != TIME_NULL)
+		return fail(request->error, ERROR_INPUT, "This account was banned. Ask an admin why.");
+	return login_limit_return(request, &attempt);
+}
+
+int action_login(struct request *request)
+{
+	struct user user;
+	int rc = account_refuse_passwords(request);
+	if (rc)
+		return rc;
+	rc = account_check_login(request, &user);
+	if (rc)
+		return account_form_again(request, rc, login_show);
+	rc = session_start(request, user.id, user.password_hash);
 	return rc ? rc
 			  : redirect(request, "%s",
 				  user.must_change_password ? "/account" : own_path(request_form(request, "next")));
@@ -186,7 +250,7 @@ static int check_passwords(struct request *request, const struct user *user)
 			   *again = request_form_or(request, "again", "");
 	const char *current = request_form_or(request, "current", "");
 	int rc = 0;
-	if (!user_password_matches(user, current))
+	if (*user->password_hash && !user_password_matches(user, current))
 		rc = form_note(
 			request, fail_field(request->error, "current", "This is not your current password."));
 	if (!rc && strcmp(password, current) == 0)
@@ -214,7 +278,10 @@ static int store_password(struct database *db, void *context, struct error *erro
 int action_password(struct request *request)
 {
 	struct user user;
-	int rc = count_login(request, request->viewer.name);
+	int rc = account_refuse_passwords(request);
+	if (rc)
+		return rc;
+	rc = rate_limit_hit(request, &PASSWORD_CHANGES, request->viewer.name);
 	if (!rc)
 		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, request->error);
 	if (!rc)
@@ -222,8 +289,8 @@ int action_password(struct request *request)
 	if (!rc)
 		rc = database_transaction(request->db, store_password, request, request->error);
 	if (rc)
-		return show_account_form_again(request, rc, show_account);
-	rc = uncount_login(request, request->viewer.name);
+		return account_form_again(request, rc, show_account);
+	rc = rate_limit_return(request, &PASSWORD_CHANGES, request->viewer.name);
 	if (!rc)
 		rc = session_start(request, user.id, NULL);
 	return rc ? rc

@@ -8,13 +8,64 @@
 #include "lib/mail/mail.h"
 
 struct account_form {
-	const char *name, *next;                              /* as typed; "" on the first view */
+	const struct config *config; /* its providers, and whether there are passwords */
+	const char *name, *next;     /* as typed; "" on the first view */
 	const char *name_error, *password_error, *form_error; /* sentences, or NULL */
 	const char *current_error, *again_error;
 	int64_t tokens; /* number of API tokens, which the form offers to revoke */
 	bool revokes_tokens;
 	bool can_reset; /* the site sends e-mails, so the login page offers one with a link */
+	bool has_password;
+	bool may_register, needs_code; /* the site's registration mode */
+	const char *code, *code_error; /* the invite code as typed */
 };
+
+struct account_form account_form_of(const struct request *request);
+
+/* Whether somebody may create an account. `by_domain`: a provider has verified an e-mail address in
+ * a domain of registration_domains. */
+bool account_may_register(const struct config *config, bool by_domain);
+bool account_needs_code(const struct config *config);
+
+/* Shows the login page with the request's error, if there is one. */
+int login_show(struct request *request);
+
+/* Shows a form again with the error. Returns errors of the database and the system, so that the
+ * router reports them. */
+int account_form_again(struct request *request, int rc, int show(struct request *));
+
+/* Checks the fields `name` and `password` against the limits and the account. */
+int account_check_login(struct request *request, struct user *user);
+
+/* ERROR_FORBIDDEN if the site has no passwords. */
+int account_refuse_passwords(struct request *request);
+
+/* The field `code` where the site needs one: whether there is one, and its use by the new user. */
+int account_check_code(struct request *request);
+int account_redeem_code(
+	struct database *db, const struct request *request, int64_t user_id, struct error *error);
+
+/* A sign-in with a provider that the browser must finish. */
+struct sign_in_form {
+	struct account_form account;
+	const char *label, *shown_as; /* the provider and the name there */
+	const char *name;             /* proposed for the new account */
+	bool may_register;
+};
+
+struct identity_view {
+	int64_t id;
+	const char *label, *shown_as;
+	int64_t created_at_ms, used_at_ms;
+};
+
+struct identities_view {
+	const struct config *config;
+	struct identity_view *identities;
+	size_t count;
+};
+
+int identities_show(struct request *request);
 
 struct account_session {
 	const char *handle; /* identifies the session in forms; it cannot authenticate anybody */
@@ -63,6 +114,7 @@ struct deletion_view {
 	struct account_extent extent;
 	const char *typed;
 	const char *name_error, *password_error;
+	bool has_password;
 };
 
 #endif

@@ -36,17 +36,29 @@ int page_export(struct request *request)
 	return rc ? rc : export_begin(request);
 }
 
+/* People without a password type only the name. */
+static bool asks_for_password(const struct request *request, const struct user *user)
+{
+	return request->config->passwords && *user->password_hash;
+}
+
 static int show_account_deletion(struct request *request)
 {
+	struct user user;
+	struct error own = { 0 };
 	struct deletion_view view = {
 		.typed = request_form_or(request, "name", ""),
 		.name_error = form_error(request, "name"),
 		.password_error = form_error(request, "password"),
 	};
-	int rc = account_extent(
-		request->db, request->arena, request->viewer.id, &view.extent, request->error);
-	if (rc)
+	int rc = account_extent(request->db, request->arena, request->viewer.id, &view.extent, &own);
+	if (!rc)
+		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, &own);
+	if (rc) {
+		*request->error = own;
 		return rc;
+	}
+	view.has_password = asks_for_password(request, &user);
 	struct page page = form_page_make(request, "Delete your account", "account");
 	account_delete_page(&request->body, &page, &view);
 	return 0;
@@ -67,7 +79,8 @@ static int check_deletion(struct request *request)
 				"This is not your name, so nothing was deleted; type %s.", request->viewer.name));
 	if (!rc)
 		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, request->error);
-	if (!rc && !user_password_matches(&user, request_form_or(request, "password", "")))
+	if (!rc && asks_for_password(request, &user)
+		&& !user_password_matches(&user, request_form_or(request, "password", "")))
 		rc = form_note(request,
 			fail_field(
 				request->error, "password", "This is not your password, so nothing was deleted."));

@@ -53,6 +53,21 @@ static const struct statement TOKENS = SELECT(struct token_row, TOKEN_COLUMNS,
 	"used_at AS used_at_ms "
 	"FROM api_tokens WHERE user_id = ? ORDER BY id");
 
+struct identity_row {
+	const char *issuer, *subject, *shown_as;
+	int64_t created_at_ms, used_at_ms;
+};
+static const struct column IDENTITY_COLUMNS[] = {
+	TEXT(struct identity_row, issuer),
+	TEXT(struct identity_row, subject),
+	TEXT(struct identity_row, shown_as),
+	TIME(struct identity_row, created_at_ms),
+	TIME(struct identity_row, used_at_ms),
+};
+static const struct statement IDENTITIES = SELECT(struct identity_row, IDENTITY_COLUMNS,
+	"SELECT issuer, subject, shown_as, created_at AS created_at_ms, used_at AS used_at_ms "
+	"FROM identities WHERE user_id = ? ORDER BY id");
+
 struct device_authorization_row {
 	const char *kind, *name, *address, *user_agent, *scopes;
 	int64_t created_at_ms, refused;
@@ -341,6 +356,7 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "password_links", &LINKS },
 	{ "mail_addresses", &ADDRESSES },
 	{ "mails", &MAILS },
+	{ "identities", &IDENTITIES },
 	{ "api_tokens", &TOKENS },
 	{ "terminals", &TERMINALS },
 	{ "places", &PLACES },

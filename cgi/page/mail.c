@@ -218,6 +218,8 @@ static int show_forgot(struct request *request)
 int page_forgot(struct request *request)
 {
 	int rc = need_mail(request);
+	if (!rc)
+		rc = account_refuse_passwords(request);
 	return rc ? rc : show_forgot(request);
 }
 
@@ -225,6 +227,8 @@ int action_forgot(struct request *request)
 {
 	const char *name = request_form_or(request, "name", "");
 	int rc = need_mail(request);
+	if (!rc)
+		rc = account_refuse_passwords(request);
 	if (!rc)
 		rc = rate_limit_hit(request, &REQUESTS_FROM_ADDRESS, request->address);
 	if (rc == ERROR_LIMIT) {

@@ -45,6 +45,9 @@ handler action_overtaken;
 /* account.c */
 handler page_register, action_register, page_login, action_login, action_logout, page_account,
 	action_password;
+/* sign_in.c, account_identities.c: accounts of identity providers */
+handler page_sign_in_begin, page_sign_in_back, page_sign_in, action_sign_in;
+handler page_identities, action_identities;
 /* admin.c: overview, audit log */
 handler page_admin, action_gpu_release, page_admin_audit;
 /* user.c: roles, bans, invitations */

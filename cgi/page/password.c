@@ -39,8 +39,10 @@ static int show_password_form(struct request *request, const struct user *user)
 int page_password_link(struct request *request)
 {
 	struct user user;
-	int rc = password_link_find(
-		request->db, request->arena, request->path_parameters[0], &user, request->error);
+	int rc = account_refuse_passwords(request);
+	if (!rc)
+		rc = password_link_find(
+			request->db, request->arena, request->path_parameters[0], &user, request->error);
 	return rc ? rc : show_password_form(request, &user);
 }
 
@@ -49,7 +51,9 @@ int action_password_link(struct request *request)
 	const char *text = request->path_parameters[0],
 			   *password = request_form_or(request, "password", "");
 	struct user user;
-	int rc = password_link_find(request->db, request->arena, text, &user, request->error);
+	int rc = account_refuse_passwords(request);
+	if (!rc)
+		rc = password_link_find(request->db, request->arena, text, &user, request->error);
 	if (rc)
 		return rc;
 	rc = rate_limit_hit(request, &ATTEMPTS, request->address);

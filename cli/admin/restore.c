@@ -79,6 +79,7 @@ static const struct statement END_SESSIONS[] = {
 	COMMAND("DELETE FROM sessions"),
 	COMMAND("DELETE FROM password_links"),
 	COMMAND("DELETE FROM terminals"),
+	COMMAND("DELETE FROM sign_ins"),
 };
 
 /* ---- tables ---- */

@@ -2,6 +2,7 @@
 #include "cli/admin/admin.h"
 #include "cli/admin/password.h"
 #include "lib/account/audit.h"
+#include "lib/account/identity.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 
@@ -178,6 +179,64 @@ int user_list_command(int argc, char **argv)
 			users[i].banned ? "  banned" : "",
 			users[i].must_change_password ? "  must change the password" : "");
 	}
+	return admin_done;
+}
+
+/* ---- user identities, user unlink ---- */
+
+int user_identities_command(int argc, char **argv)
+{
+	if (argc != 2)
+		return admin_usage("user identities");
+	cleanup_arena struct arena *arena = arena_new();
+	cleanup_database struct database *db = admin_connect();
+	struct error error = { 0 };
+	struct user user;
+	struct identity *identities;
+	size_t count;
+	if (!db)
+		return admin_failed;
+	if (user_by_name(db, arena, argv[1], &user, &error)
+		|| identities_of_user(db, arena, user.id, &identities, &count, &error))
+		return admin_complain(&error);
+	for (size_t i = 0; i < count; i++) {
+		format_text linked, used;
+		format_utc(linked, identities[i].created_at_ms);
+		format_utc(used, identities[i].used_at_ms);
+		admin_say("%8lld  %s  %s  as %s, linked %s, last login %s", (long long)identities[i].id,
+			identities[i].issuer, identities[i].subject, identities[i].shown_as, linked, used);
+	}
+	if (!count)
+		admin_say("%s signs in with no provider.", user.name);
+	return admin_done;
+}
+
+static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
+
+/* Whoever signed in with the identity must not stay logged in. The operator may take the last way
+ * into an account, and can give a password instead. */
+static int unlink_identity(
+	struct database *db, const char *name, int64_t number, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct user user;
+	int rc = user_by_name(db, arena, name, &user, error);
+	if (!rc)
+		rc = identity_unlink(db, user.id, number, true, false, &admin_actor, error);
+	return rc ? rc : database_execute(db, &END_SESSIONS, error, "i", user.id);
+}
+
+int user_unlink_command(int argc, char **argv)
+{
+	if (argc != 3)
+		return admin_usage("user unlink");
+	struct error error = { 0 };
+	cleanup_database struct database *db = admin_connect();
+	if (!db)
+		return admin_failed;
+	if (unlink_identity(db, argv[1], admin_number(argv[2]), &error))
+		return admin_complain(&error);
+	admin_say("Unlinked. The sessions of %s have ended.", argv[1]);
 	return admin_done;
 }
 

@@ -89,7 +89,8 @@ static int hash_password(
 		: 0;
 }
 
-/* The hash to compare with when there is no user. Comparing takes as long as with a real hash. */
+/* The hash to compare with when there is no user or no password. Comparing takes as long as with a
+ * real hash. */
 static char dummy_hash[crypto_pwhash_STRBYTES];
 
 static void create_dummy_hash(void)
@@ -108,10 +109,11 @@ bool user_password_matches(const struct user *user, const char *password)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	enter_hashing();
 	pthread_once(&once, create_dummy_hash);
-	const char *hash = user ? user->password_hash : dummy_hash;
+	bool has_password = user && *user->password_hash;
+	const char *hash = has_password ? user->password_hash : dummy_hash;
 	bool same = crypto_pwhash_str_verify(hash, password, strlen(password)) == 0;
 	leave_hashing();
-	return same && user;
+	return same && has_password;
 }
 
 /* ---- rows ---- */
@@ -205,6 +207,18 @@ int user_check_password(const char *name, const char *password, struct error *er
 										   : check_length(password, error);
 }
 
+static int insert_user(struct database *db, const char *name, const char *hash, enum role role,
+	bool must_change_password, int64_t *id, struct error *error)
+{
+	int rc = database_execute(db, &INSERT_USER, error, "sssi", name, hash, role_name(role),
+		(int64_t)must_change_password);
+	if (rc == ERROR_CONFLICT)
+		return fail_taken(name, error);
+	if (!rc && id)
+		*id = (int64_t)database_insert_id(db);
+	return rc;
+}
+
 int user_create(struct database *db, const char *name, const char *password, enum role role,
 	bool must_change_password, int64_t *id, struct error *error)
 {
@@ -216,13 +230,14 @@ int user_create(struct database *db, const char *name, const char *password, enu
 		rc = hash_password(password, hash, error);
 	if (rc)
 		return rc;
-	rc = database_execute(db, &INSERT_USER, error, "sssi", name, hash, role_name(role),
-		(int64_t)must_change_password);
-	if (rc == ERROR_CONFLICT)
-		return fail_taken(name, error);
-	if (!rc && id)
-		*id = (int64_t)database_insert_id(db);
-	return rc;
+	return insert_user(db, name, hash, role, must_change_password, id, error);
+}
+
+int user_create_without_password(
+	struct database *db, const char *name, enum role role, int64_t *id, struct error *error)
+{
+	int rc = check_name(name, error);
+	return rc ? rc : insert_user(db, name, "", role, false, id, error);
 }
 
 struct new_password {

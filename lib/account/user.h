@@ -22,7 +22,7 @@ enum { password_least_bytes = 8, password_most_bytes = 256 };
 struct user {
 	int64_t id;
 	const char *name;
-	const char *password_hash;
+	const char *password_hash; /* "": no password */
 	const char *role;
 	int64_t must_change_password;
 	int64_t banned_at_ms;  /* TIME_NULL: not banned */
@@ -45,6 +45,10 @@ int user_check_password(const char *name, const char *password, struct error *er
  * `name` or `password`. ERROR_CONFLICT: the name is taken. */
 int user_create(struct database *db, const char *name, const char *password, enum role role,
 	bool must_change_password, int64_t *id, struct error *error);
+
+/* Stores an account without a password, for somebody who signs in with a provider. */
+int user_create_without_password(
+	struct database *db, const char *name, enum role role, int64_t *id, struct error *error);
 
 /* Stores a new password and ends the user's sessions. ERROR_CONFLICT: the account was deleted. */
 int user_set_password(struct database *db, int64_t id, const char *password,

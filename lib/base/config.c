@@ -13,7 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum kind { STRING, SECRET, WHOLE, LAUNCHER, OPTIONS };
+enum kind { STRING, SECRET, WHOLE, CHOICE, OPTIONS };
+
+static const char *const LAUNCHERS[] = { "local", "slurm" };
+static const char *const REGISTRATIONS[] = { "open", "invitation", "domain", "closed" };
 
 static const struct key {
 	const char *name;
@@ -21,6 +24,8 @@ static const struct key {
 	size_t offset, size;
 	const char *fallback;
 	int64_t least, most;
+	const char *const *choices;
+	size_t choice_count;
 	const char *meaning;
 } KEYS[] = {
 #define MEMBER_SIZE(member) sizeof(((struct config *)0)->member)
@@ -31,6 +36,12 @@ static const struct key {
 	}
 #define STRING_KEY(member, fallback, meaning) TEXT_KEY(STRING, member, fallback, meaning)
 #define SECRET_KEY(member, meaning) TEXT_KEY(SECRET, member, "", meaning)
+#define CHOICE_KEY(member, default_text, names, text) \
+	{ \
+		.name = #member, .kind = CHOICE, .offset = offsetof(struct config, member), \
+		.size = MEMBER_SIZE(member), .fallback = (default_text), .choices = (names), \
+		.choice_count = COUNT(names), .meaning = (text) \
+	}
 #define WHOLE_KEY(member, default_text, lowest, highest, text) \
 	{ \
 		.name = #member, .kind = WHOLE, .offset = offsetof(struct config, member), \
@@ -72,6 +83,17 @@ static const struct key {
 		"jobs of one user that may wait at the same time; 0: no limit"),
 	WHOLE_KEY(password_hashes_at_once, "2", 1, 64,
 		"passwords hashed at the same time; each needs 64 MiB"),
+	WHOLE_KEY(
+		passwords, "1", 0, 1, "0: nobody logs in with a password, only with a provider's account"),
+	CHOICE_KEY(registration, "open", REGISTRATIONS,
+		"who may create an account: open (everybody), invitation (who has an invite code), domain "
+		"(who has a verified e-mail address in registration_domains) or closed (nobody)"),
+	STRING_KEY(registration_domains, "",
+		"domains of e-mail addresses for registration = domain, separated by commas"),
+	WHOLE_KEY(provider_timeout_ms, "10000", 100, 60000,
+		"limit for all answers of a provider during one sign-in"),
+	WHOLE_KEY(provider_requests_at_once, "2", 1, 64,
+		"requests of podium-web that wait for a provider at the same time"),
 	WHOLE_KEY(api_requests_per_minute, "600", 0, 1000000,
 		"requests to /api/v1 per token, or per address without one; 0: no limit"),
 	STRING_KEY(worker_name, "", "name of this worker; empty: the host's name"),
@@ -92,7 +114,7 @@ static const struct key {
 		"how often an idle worker looks for jobs, and podium-hooks for events"),
 	STRING_KEY(python, "", "interpreter for Python tasks; empty: the first that can import torch"),
 	STRING_KEY(nvcc, "", "CUDA compiler; empty: the one on the PATH or in /usr/local/cuda"),
-	TEXT_KEY(LAUNCHER, launcher, "local",
+	CHOICE_KEY(launcher, "local", LAUNCHERS,
 		"where jobs run: local (this machine's devices) or slurm (a cluster)"),
 	TEXT_KEY(OPTIONS, slurm_options, "",
 		"srun's options for all models; the file may also set slurm.MODEL = ... for one"),
@@ -136,6 +158,23 @@ static int fail_at(const char *where, int rc, struct error *error)
 	return rc ? fail_context(error, "%s", where) : 0;
 }
 
+/* Says "NAME must be A, B or C". */
+static int check_choice(
+	const struct key *key, const char *value, const char *where, struct error *error)
+{
+	if (text_is_one_of(value, key->choices, key->choice_count))
+		return 0;
+	cleanup_buffer struct buffer names = { 0 };
+	for (size_t i = 0; i < key->choice_count; i++)
+		buffer_printf(&names, "%s%s",
+			!i                              ? ""
+				: i + 1 < key->choice_count ? ", "
+											: " or ",
+			key->choices[i]);
+	return fail(error, ERROR_INPUT, "%s: %s must be %s, not \"%.40s\".", where, key->name,
+		buffer_string(&names), value);
+}
+
 static int set_key(struct config *config, const struct key *key, const char *value,
 	const char *where, struct error *error)
 {
@@ -143,9 +182,8 @@ static int set_key(struct config *config, const struct key *key, const char *val
 	if (key->kind == OPTIONS)
 		return fail_at(where,
 			slurm_options_read((struct slurm_options *)(void *)place, "", value, error), error);
-	if (key->kind == LAUNCHER && strcmp(value, "local") != 0 && strcmp(value, "slurm") != 0)
-		return fail(error, ERROR_INPUT, "%s: %s must be local or slurm, not \"%.40s\".", where,
-			key->name, value);
+	if (key->kind == CHOICE && check_choice(key, value, where, error))
+		return error->code;
 	if (key->kind != WHOLE) {
 		if (strlen(value) >= key->size)
 			return fail(error, ERROR_INPUT, "%s: %s is longer than %zu bytes.", where, key->name,
@@ -207,6 +245,18 @@ static int check_secrecy(FILE *file, const char *where, const char *path, struct
 		where, path);
 }
 
+/* Sets provider.NAME.KEY. */
+static int set_provider(struct config *config, FILE *file, const char *path, const char *key_path,
+	const char *value, const char *where, struct error *error)
+{
+	bool is_secret = false;
+	int rc = fail_at(where,
+		provider_settings_set(
+			config->providers, &config->provider_count, key_path, value, &is_secret, error),
+		error);
+	return !rc && is_secret ? check_secrecy(file, where, path, error) : rc;
+}
+
 static int read_line(struct config *config, FILE *file, const char *path, char *text,
 	const char *where, struct error *error)
 {
@@ -217,6 +267,8 @@ static int read_line(struct config *config, FILE *file, const char *path, char *
 	const char *name = text_trim(text), *value = text_trim(equals + 1);
 	if (strncmp(name, "slurm.", 6) == 0)
 		return set_model(config, name + 6, value, where, error);
+	if (strncmp(name, "provider.", 9) == 0)
+		return set_provider(config, file, path, name + 9, value, where, error);
 	const struct key *key = find_key(name);
 	if (!key)
 		return fail(error, ERROR_INPUT, "%s: there is no setting named %.60s.", where, name);
@@ -236,7 +288,10 @@ static int read_lines(struct config *config, FILE *file, const char *path, struc
 		else if (*text && *text != '#')
 			rc = read_line(config, file, path, text, where, error);
 	}
-	return rc;
+	return rc
+		? rc
+		: fail_at(path, provider_settings_finish(config->providers, config->provider_count, error),
+			error);
 }
 
 const char config_default_file[] = "/etc/podium/podium.conf";
@@ -289,6 +344,13 @@ int config_load(struct config *config, struct error *error)
 		if (value)
 			rc = set_key(config, &KEYS[i], value, name, error);
 	}
+	if (!rc && !config->passwords && !config->provider_count)
+		rc = fail(error, ERROR_INPUT,
+			"passwords is 0, but there is no provider, so nobody could log in. Add a provider.");
+	if (!rc && strcmp(config->registration, "domain") == 0
+		&& !(config->provider_count && *config->registration_domains))
+		rc = fail(error, ERROR_INPUT,
+			"registration is domain, which needs a provider and registration_domains.");
 	if (!rc && !config->worker_name[0])
 		gethostname(config->worker_name, sizeof config->worker_name - 1);
 	return rc;
@@ -333,6 +395,12 @@ void config_manual(struct buffer *out)
 		describe_key(&KEYS[i], meaning, sizeof meaning);
 		manual_item(out, KEYS[i].name, "", meaning);
 	}
+	manual_section(out, "PROVIDERS");
+	manual_text(out,
+		"People sign in with accounts of the providers in this file, and only the file can name\n"
+		"them. Each provider has lines \"provider.NAME.KEY = value\". NAME has lower-case\n"
+		"letters, digits and dashes. docs/accounts.md has examples.\n");
+	provider_settings_manual(out);
 	manual_section(out, "ENVIRONMENT");
 	manual_item(
 		out, "PODIUM_CONFIG", "", "the file to read instead; if it is empty, no file is read");

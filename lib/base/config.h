@@ -11,6 +11,7 @@
 
 #include "lib/base/buffer.h"
 #include "lib/base/error.h"
+#include "lib/base/provider_settings.h"
 #include "lib/base/slurm_options.h"
 
 #include <stdbool.h>
@@ -41,6 +42,12 @@ struct config {
 	int64_t quota_hours;
 	int64_t queued_jobs_per_user; /* 0: no limit */
 	int64_t password_hashes_at_once;
+	int64_t passwords;              /* 0: people log in with providers only */
+	char registration[12];          /* "open", "invitation", "domain", "closed" */
+	char registration_domains[512]; /* for "domain" */
+	struct provider_settings providers[providers_most];
+	size_t provider_count;
+	int64_t provider_timeout_ms, provider_requests_at_once;
 	int64_t api_requests_per_minute; /* per token, or per address without one; 0: no limit */
 	char worker_name[64];            /* default: the host's name */
 	/* path of podium-run; default: next to this program, else on the PATH */

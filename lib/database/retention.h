@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-enum { retention_most_kinds = 20 };
+enum { retention_most_kinds = 21 };
 
 /* A walk through all kinds of data; start with all members zero. */
 struct retention {

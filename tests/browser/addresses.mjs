@@ -32,7 +32,9 @@ export const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderbo
 	'/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status',
 	'/submission/*/source', '/submission/*/artifact/*', '/submission/*/plan/*',
 	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz',
-	'/metrics', '/help/terminal/podium', '/help/terminal/podium.sha256'];
+	'/metrics', '/help/terminal/podium', '/help/terminal/podium.sha256',
+	// These lead to a provider, come from one, or show what one said.
+	'/sign-in', '/sign-in/*', '/sign-in/*/callback'];
 
 // Lets only these roles look at the paths, if the router admits them.
 const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));
@@ -40,9 +42,10 @@ const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'],
 	OWNERS = ['a creator', 'an admin'], MEMBERS = ['a participant', ...OWNERS];
 
 const ANYWHERE = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/join', '/language/py',
-	'/language/cu', '/judge', '/help', ...HELP_PAGES, '/account', '/account/sessions',
-	'/account/tokens', '/account/mail', '/device', '/account/data', '/account/delete',
-	...only(VISITOR, '/account/deleted', '/login', '/register', '/forgot'), '/admin',
+	'/language/cu', '/judge', '/help', ...HELP_PAGES, '/account', '/account/identities',
+	'/account/sessions', '/account/tokens', '/account/mail', '/device', '/account/data',
+	'/account/delete', ...only(VISITOR, '/account/deleted', '/login', '/register', '/forgot'),
+	'/admin',
 	'/admin/leaderboards/new', '/admin/invites', '/admin/hooks',
 	'/admin/sets/new', '/admin/workers', '/admin/review', '/admin/submissions',
 	'/admin/announcements', '/admin/rejudgings', '/admin/users', '/admin/audit'];

@@ -162,6 +162,74 @@ static void wrong_slurm_settings_are_refused_with_their_line(void **state)
 	refused("slurm.H200 = --export=ALL\n", "is not an option");
 }
 
+static void providers_have_keys_of_their_own(void **state)
+{
+	(void)state;
+	struct config config;
+	struct error error = { 0 };
+	assert_int_equal(chmod(path, 0600), 0);
+	assert_int_equal(load("provider.uni.issuer = https://id.example.org/\n"
+						  "provider.uni.client_id = podium\n"
+						  "provider.hub.kind = github\n"
+						  "provider.hub.client_id = x\n"
+						  "provider.hub.client_secret = y\n"
+						  "registration = domain\n"
+						  "registration_domains = example.org\n"
+						  "passwords = 0\n",
+						 &config, &error),
+		0);
+	assert_int_equal(config.provider_count, 2);
+	assert_string_equal(config.providers[0].kind, "oidc");
+	assert_string_equal(config.providers[0].label, "uni");
+	assert_string_equal(config.providers[0].issuer, "https://id.example.org/");
+	assert_string_equal(config.providers[1].issuer, "https://github.com");
+	assert_string_equal(config.providers[1].api, "https://api.github.com");
+}
+
+#define UNI "provider.uni.issuer = https://id.example.org\nprovider.uni.client_id = x\n"
+#define HUB \
+	"provider.hub.kind = github\nprovider.hub.client_id = x\nprovider.hub.client_secret = y\n"
+
+static void a_provider_that_cannot_work_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(chmod(path, 0600), 0);
+	refused("provider.Uni.issuer = https://id.example.org\n", "line 1: a provider's name has");
+	refused("provider.uni.secret = x\n", "line 1: there is no setting named provider.uni.secret");
+	refused("provider.uni = x\n", "line 1: there is no setting named provider.uni");
+	refused("provider.uni.client_id = x\n", "provider.uni.issuer must be an address");
+	refused(UNI "provider.uni.issuer = http://id.example.org\n", "begins with https://");
+	refused(UNI "provider.uni.issuer = https://\n", "begins with https://");
+	refused("provider.uni.issuer = https://id.example.org\n", "provider.uni.client_id is missing");
+	refused(UNI "provider.uni.kind = saml\n", "must be oidc or github, not \"saml\"");
+	refused(UNI "provider.uni.organisations = x\n", "works only with the kind github");
+	refused(UNI "provider.uni.api = https://api.example.org\n", "only the kind github has it");
+	refused("provider.hub.kind = github\nprovider.hub.client_id = x\n", "client_secret is missing");
+	refused(HUB "provider.hub.organisations = a/../b\n", "must be names of organisations");
+	refused(HUB "provider.hub.api = http://api.example.org\n", "must begin with https://");
+	refused("passwords = 0\n", "nobody could log in");
+	refused("registration = domain\n", "needs a provider and registration_domains");
+	refused(UNI "registration = domain\n", "needs a provider and registration_domains");
+	refused("registration = some\n",
+		"line 1: registration must be open, invitation, domain or closed, not \"some\"");
+}
+
+static void a_providers_secret_is_kept_from_everybody(void **state)
+{
+	(void)state;
+	assert_int_equal(chmod(path, 0644), 0);
+	struct config config;
+	struct error error = { 0 };
+	assert_int_equal(
+		load(UNI "provider.uni.client_secret = x\n", &config, &error), ERROR_FORBIDDEN);
+	assert_non_null(strstr(error.text, "line 3 contains a password, and everybody"));
+	assert_int_equal(chmod(path, 0600), 0);
+	char text[700] = "provider.uni.client_secret = ";
+	memset(text + strlen(text), 'q', 600);
+	assert_int_equal(load(text, &config, &error), ERROR_INPUT);
+	assert_null(strstr(error.text, "qqq"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +240,9 @@ int main(void)
 		cmocka_unit_test(a_line_that_is_too_long_is_refused_and_not_cut),
 		cmocka_unit_test(a_cluster_s_options_are_split_into_words),
 		cmocka_unit_test(wrong_slurm_settings_are_refused_with_their_line),
+		cmocka_unit_test(providers_have_keys_of_their_own),
+		cmocka_unit_test(a_provider_that_cannot_work_is_refused),
+		cmocka_unit_test(a_providers_secret_is_kept_from_everybody),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -33,6 +33,7 @@ SETTLED = {
 	"sessions",
 	"password_links",
 	"terminals",
+	"sign_ins",
 	"jobs",
 	"webhooks",
 	"audit_log",
@@ -158,7 +159,7 @@ def a_restore_ends_old_sessions_and_leases():
 		after(f"SELECT {names} FROM jobs ORDER BY id"),
 		before(f"SELECT {names} FROM jobs ORDER BY id"),
 	)
-	for table in ("sessions", "password_links", "terminals"):
+	for table in ("sessions", "password_links", "terminals", "sign_ins"):
 		equal((table, after(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
 	equal(after("SELECT COUNT(*) FROM api_tokens"), [["12"]])
 	equal(

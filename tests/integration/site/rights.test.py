@@ -9,6 +9,7 @@ import hmac
 import pathlib
 import re
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 import route_table  # noqa: E402
@@ -26,8 +27,14 @@ from small_task import (  # noqa: E402
 )
 from tap import equal, run, test  # noqa: E402
 
+settings = tempfile.NamedTemporaryFile("w", suffix=".conf")
+settings.write(
+	"provider.hub.kind = github\nprovider.hub.client_id = x\nprovider.hub.client_secret = y\n"
+)
+settings.flush()
 site = Instance(
 	pretends=True,
+	PODIUM_CONFIG=settings.name,
 	PODIUM_WEBHOOK_SENDERS="0",
 	PODIUM_MAIL_SERVER="smtp://localhost:9",  # the pages about e-mail exist; nothing is sent
 	PODIUM_MAIL_SENDER="podium@podium.example",
@@ -138,6 +145,10 @@ PAGES = {
 	"/mail/unsubscribe/*": ("/mail/unsubscribe/{unsubscribe}", EVEN_BEFORE),
 	"/account": ("/account", rights("login", *6 * ["ok"])),
 	"/account/sessions": ("/account/sessions", MEMBERS),
+	"/sign-in": ("/sign-in", EVERYBODY),
+	"/sign-in/*": ("/sign-in/hub", EVERYBODY),
+	"/sign-in/*/callback": ("/sign-in/hub/callback", rights(*6 * ["403"])),
+	"/account/identities": ("/account/identities", MEMBERS),
 	"/account/tokens": ("/account/tokens", MEMBERS),
 	"/account/mail": ("/account/mail", MEMBERS),
 	"/device": ("/device?code=BCDF-GHJK", MEMBERS),
@@ -212,6 +223,9 @@ OWN_SESSION = own(
 	"SELECT LOWER(HEX(LEFT(s.token_hash, 8))) FROM sessions s JOIN users u ON u.id = s.user_id "
 	"WHERE u.name = '{name}' AND s.user_agent = 'second'"
 )
+OWN_IDENTITY = own(
+	"SELECT i.id FROM identities i JOIN users u ON u.id = i.user_id WHERE u.name = '{name}'"
+)
 OWN_TOKEN = own(
 	"SELECT t.id FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE u.name = '{name}'"
 )
@@ -251,6 +265,22 @@ FORMS = {
 	"/mail/confirm/*": ("/mail/confirm/" + 64 * "1", [], EVERYBODY),
 	"/mail/unsubscribe/*": ("/mail/unsubscribe/{unsubscribe}", [], EVEN_BEFORE),
 	"/account/mail": ("/account/mail", ADDRESS_FORM, MEMBERS),
+	"/sign-in": (
+		"/sign-in",
+		[
+			(
+				"action",
+				lambda who: "create" if who in ("nobody", "banned", "deleted") else "confirm",
+			),
+			("name", "newcomer"),
+		],
+		EVERYBODY,
+	),
+	"/account/identities": (
+		"/account/identities",
+		[("identity", OWN_IDENTITY), ("confirm", "yes")],
+		MEMBERS,
+	),
 	"/account/password": (
 		"/account/password",
 		[("current", PASSWORD), ("password", "another password"), ("again", "another password")],
@@ -379,8 +409,9 @@ NOTHING_TO_DO = {
 # ---- the database before and after ----
 
 # Tables that may change at any time, because the worker and podium-hooks write to them or because
-# they count requests.
+# they count requests. Beginning a sign-in stores it.
 BUSY = [
+	"sign_ins",
 	"workers",
 	"gpus",
 	"device_vitals",
@@ -544,7 +575,9 @@ def make_papers():
 		)
 		sql(
 			"INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) SELECT id, "
-			f"'old', 'podium_x', UNHEX(SHA2(name, 256)), 'read' FROM users WHERE name = '{name}'"
+			f"'old', 'podium_x', UNHEX(SHA2(name, 256)), 'read' FROM users WHERE name = '{name}'; "
+			"INSERT INTO identities (user_id, issuer, subject, shown_as) SELECT id, "
+			f"'https://id.example.org', name, name FROM users WHERE name = '{name}'"
 		)
 	sql(
 		"INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, "
@@ -622,6 +655,13 @@ def end_some():
 			f"VALUES (X'{token_hash}', {user}, '', '', UTC_TIMESTAMP(3) + INTERVAL 9 DAY)"
 		)
 	sql("UPDATE users SET must_change_password = TRUE WHERE name = 'tim'")
+	for who, token in tokens.items():
+		sql(
+			"INSERT INTO sign_ins (state_hash, browser_hash, provider, nonce, verifier, next, "
+			"expires_at, used_at, issuer, subject, shown_as, may_register) VALUES "
+			f"(UNHEX(SHA2('{who}', 256)), UNHEX(SHA2('{token}', 256)), 'hub', '', '', '/', "
+			f"'2099-01-01', UTC_TIMESTAMP(3), 'https://github.com', '{who}', '{who}', TRUE)"
+		)
 
 
 @test

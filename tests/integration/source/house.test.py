@@ -22,6 +22,7 @@ lib/database         lib/base
 lib/result           lib/base
 lib/submission       lib/base
 lib/account          lib/base lib/database
+lib/identity         lib/base
 lib/task             lib/base lib/database lib/files lib/result
 lib/gpu              lib/base lib/task
 lib/leaderboard      lib/base lib/database lib/files lib/result lib/account lib/task lib/gpu
