@@ -58,12 +58,12 @@ for (const scripts of [true, false]) {
 		await preview(page, tree(suffix));
 		assert.equal(await page.getByRole('heading', { level: 1 }).textContent(),
 			`Autumn ${suffix}`);
-		assert.deepEqual(await rows(page, 'Created'), [`one${suffix}`, `two${suffix}`]);
+		assert.deepEqual(await rows(page, 'To be created'), [`one${suffix}`, `two${suffix}`]);
 		assert.deepEqual(await rows(page, 'Refused'), [`three${suffix}`]);
 		assert.match(await part(page, 'Refused').textContent(),
 			/problems\/autumn\.yaml line 5, problems\.directory: there is no folder/);
 		await page.reload();
-		assert.deepEqual(await rows(page, 'Created'), [`one${suffix}`, `two${suffix}`]);
+		assert.deepEqual(await rows(page, 'To be created'), [`one${suffix}`, `two${suffix}`]);
 		const visitor = await come({ scripts });
 		assert.equal((await visitor.goto(`/leaderboard/one${suffix}`)).status(), 404);
 		await confirm(page, 'Create 2 leaderboards');
@@ -80,10 +80,10 @@ for (const scripts of [true, false]) {
 		assert.equal(await verdictOf(participant), 'passed');
 		await logInAsAdmin(page);
 		await preview(page, tree(suffix, { number: 6, deadline: '2041-05-06 07:08' }));
-		assert.deepEqual(await rows(page, 'Changed'), [`one${suffix}`]);
-		assert.match(await part(page, 'Changed').textContent(),
+		assert.deepEqual(await rows(page, 'To be changed'), [`one${suffix}`]);
+		assert.match(await part(page, 'To be changed').textContent(),
 			/version 2, with a new ranking; changed: benchmarks\s+was version 1/);
-		assert.match(await part(page, 'Changed').textContent(), /2041-05-06 07:08 UTC\s+was none/);
+		assert.match(await part(page, 'To be changed').textContent(), /2041-05-06 07:08 UTC\s+was none/);
 		await confirm(page, 'Change 1 leaderboard');
 		publish(`one${suffix}`, '2');
 		await page.goto(`/leaderboard/one${suffix}`);
