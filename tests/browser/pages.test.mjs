@@ -37,7 +37,8 @@ const furnish = () => filled ??= empty().then(fill);
 scene('every address of the router has an example', async () => {
 	assert.ok(ROUTES.length > 60, `${ROUTES.length} addresses were read`);
 	const ids = { own: 1, other: 2, first: 3, queued: 4, noisy: 5, broken: 6, passed: 7,
-		comparison: 1, rejudging: 1, rejudged: 1, set: 1, link: '/password/0', hooks: [1] };
+		comparison: 1, rejudging: 1, rejudged: 1, set: 1, link: '/password/0', hooks: [1],
+		mail: ['/mail/confirm/0', '/mail/unsubscribe/0'] };
 	const shown = new Set(FULL(ids).map((one) => routeOf(one.path ?? one).pattern)),
 		patterns = ROUTES.map(({ pattern }) => pattern);
 	assert.deepEqual(

@@ -167,14 +167,19 @@ class Instance:
 		shutil.rmtree(self.var, ignore_errors=True)
 
 
+# With these settings the pages about e-mail exist, but nothing takes what the site would send.
+DUMMY_MAIL = {
+	"PODIUM_MAIL_SERVER": "smtp://localhost:9",
+	"PODIUM_MAIL_SENDER": "podium@podium.example",
+}
+
+
 def main(command):
 	if not command:
 		sys.exit(__doc__)
 	pretends = command[0] == "--pretend"
 	# An empty PODIUM_PYTHON selects the machine's Python, which can import torch.
-	# The pages about e-mail exist; nothing takes what the site would send.
-	mail = {"PODIUM_MAIL_SERVER": "smtp://localhost:9", "PODIUM_MAIL_SENDER": "podium@one.example"}
-	instance = Instance(pretends=pretends, PODIUM_PYTHON="", **mail)
+	instance = Instance(pretends=pretends, PODIUM_PYTHON="", **DUMMY_MAIL)
 	command = command[pretends:]
 	try:
 		return subprocess.run(command, env={**os.environ, **instance.addresses()}).returncode

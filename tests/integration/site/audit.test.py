@@ -524,7 +524,13 @@ WITHOUT_ENTRY = {
 	)
 }
 # Actions outside the panel, and the suite that tests each.
-ELSEWHERE = {"account.delete": "account", "user.password": "users"}
+ELSEWHERE = {
+	"account.delete": "account",
+	"user.link_identity": "sign_in",
+	"user.mail": "mail",
+	"user.password": "users",
+	"user.unlink_identity": "sign_in",
+}
 
 
 @test

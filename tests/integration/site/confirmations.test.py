@@ -40,6 +40,7 @@ ASKS = {
 	"/admin/rejudgings/*": "rejudging",
 	"/admin/users/*/ban": "users",
 	"/admin/sets/*": "sets",
+	"/account/identities": "sign_in",
 }
 LOSES_NOTHING = {
 	"/submit",
@@ -53,6 +54,11 @@ LOSES_NOTHING = {
 	"/password/*",
 	"/account/password",
 	"/account/tokens",
+	"/account/mail",
+	"/mail/confirm/*",
+	"/mail/unsubscribe/*",
+	"/forgot",
+	"/sign-in",
 	"/account/overtaken",
 	"/device",
 	"/admin/gpus/release",

@@ -17,7 +17,7 @@ from tap import equal, run, test  # noqa: E402
 
 # With one thread, each request uses the data that earlier requests cached.
 mariadb.use_own_server()
-site = Instance(PODIUM_WEB_THREADS="1")
+site = Instance(PODIUM_WEB_THREADS="1", **DUMMY_MAIL)
 sql = site.sql
 # Start the log before any page is requested, because MariaDB logs no values for statements that
 # were prepared before.
