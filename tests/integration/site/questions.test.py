@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from crowd import Crowd, routes  # noqa: E402
-from instance import Instance  # noqa: E402
+from instance import DUMMY_MAIL, Instance  # noqa: E402
 import mariadb  # noqa: E402
 from tap import equal, run, test  # noqa: E402
 
