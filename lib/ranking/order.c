@@ -70,6 +70,9 @@ struct order {
 	struct link *links; /* two for each pair of files, by file_id */
 	size_t link_count;
 	struct file **walk; /* room for mark_linked: the files that it has reached */
+	/* For each first entry of a group: the slowest time, with its noise, of it and of the first
+	 * entries before it. An entry beyond it ties with none of them by time. */
+	double *reach_ns;
 };
 
 static int by_file(const void *left, const void *right)
@@ -343,6 +346,12 @@ static void fill_group(
 
 /* ---- reasons ---- */
 
+/* The half of an entry's own interval. The noise of two entries is at most the sum of theirs. */
+static double own_noise_ns(const struct ranking_entry *entry)
+{
+	return isnan(entry->score_err_ns) ? 0 : interval_half_ns(entry->score_err_ns);
+}
+
 static const struct ranking_entry *first_of_group(
 	const struct order *order, const struct ranking_entry *entry)
 {
@@ -445,8 +454,11 @@ static const struct ranking_entry *tie_before(
 	const struct order *order, const struct ranking_entry *entry)
 {
 	const struct ranking_entry *first = first_of_group(order, entry);
+	double least_ns = entry->score_ns - own_noise_ns(entry);
 	while (first > order->entries) {
 		first = first_of_group(order, first - 1);
+		if (order->reach_ns[first - order->entries] < least_ns)
+			return NULL;
 		if (ranking_ties_by_time(first, entry) && is_tie(order, first, entry))
 			return first;
 	}
@@ -492,10 +504,13 @@ void ranking_order(struct ranking_entry *entries, size_t count,
 	read_files(&order, arena);
 	read_links(&order, arena, comparisons, comparison_count);
 	const struct ranking_entry *above = NULL;
+	order.reach_ns = arena_array(arena, double, count);
 	order_from(&order, 0);
 	for (size_t first = 0, next; first < count; first = next) {
 		next = form_group(&order, first);
 		fill_group(&order, first, next, above);
+		order.reach_ns[first] = fmax(entries[first].score_ns + own_noise_ns(&entries[first]),
+			above ? order.reach_ns[above - entries] : 0);
 		above = &entries[first];
 	}
 	for (size_t i = 0; i < count; i++) {
