@@ -147,6 +147,9 @@ def an_address_counts_after_its_link_was_opened_once():
 	contains(whole(anonymous.post(path)).words(), "Address confirmed")
 	equal(anonymous.get(path).status, 404)
 	contains(whole(ada.get("/account/mail")).words(), "Podium writes to ada@one.example")
+	logged = sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'user.mail'")
+	equal([entry[:2] for entry in logged], [["ada", "ada"], ["ada", "ada"]])
+	lacks(str(logged), "@")
 
 
 @test
