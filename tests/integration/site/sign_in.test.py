@@ -12,11 +12,12 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
+import glewlwyd  # noqa: E402
 from held import beside  # noqa: E402
 from identity_provider import CLIENT, SECRET, Provider, encoded  # noqa: E402
 from instance import Instance  # noqa: E402
 import mariadb  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 mariadb.use_own_server()
 PASSWORD = "a long password"
@@ -603,6 +604,41 @@ def secrets_are_in_no_log_no_page_and_no_table():
 	for secret in (SECRET, urllib.parse.quote(SECRET), code):
 		for text in (logs, pages, audit):
 			lacks(text, secret)
+
+
+# ---- a real provider ----
+
+
+@test
+def glewlwyd_signs_people_in():
+	if not glewlwyd.is_installed():
+		raise Skip("there is no glewlwyd")
+	real = glewlwyd.Glewlwyd()
+	secret = {"client_id": glewlwyd.CLIENT, "client_secret": glewlwyd.SECRET}
+	other = start(lines("real", label="Glewlwyd", issuer=real.issuer, **secret))
+	try:
+		real.add_client(f"{other.url}/sign-in/real/callback")
+		real.add_person("grace", name="Grace Hopper", email="grace@uni.example")
+		real.add_person("linus", name="Linus")
+		first, again, stranger = (Client(other.url) for _ in range(3))
+		equal(come_back(first, real.authorize(begin(first, "real"), "grace")).location, "/sign-in")
+		contains(whole(first.get("/sign-in")).words(), "Glewlwyd")
+		done = first.post("/sign-in", [("action", "create"), ("name", "grace")])
+		equal((done.status, viewer_of(first)), (303, "grace"))
+		equal(come_back(again, real.authorize(begin(again, "real"), "grace")).location, "/")
+		equal(viewer_of(again), "grace")
+		back = real.authorize(begin(stranger, "real"), "linus")
+		equal(come_back(stranger, back).location, "/sign-in")
+		refused(come_back(stranger, back), "was used")
+		used = real.authorize(begin(stranger, "real"), "linus")
+		code = urllib.parse.parse_qs(urllib.parse.urlsplit(used).query)["code"][0]
+		equal(come_back(stranger, used).location, "/sign-in")
+		state = urllib.parse.parse_qs(urllib.parse.urlsplit(begin(stranger, "real")).query)["state"]
+		replayed = urllib.parse.urlencode({"code": code, "state": state[0]})
+		refused(stranger.get(f"/sign-in/real/callback?{replayed}"), "Glewlwyd")
+	finally:
+		other.remove()
+		real.remove()
 
 
 # ---- who may come in ----
