@@ -6,6 +6,8 @@
 
 /* about.c: the API itself, and the token's holder */
 handler api_root, api_me;
+/* account.c: the token's user */
+handler api_identities, api_notifications, api_notifications_set;
 /* openapi.c: the description of all calls, for programs and for people */
 handler api_openapi, api_reference;
 /* leaderboard.c */

@@ -1,13 +1,32 @@
-/* Checks the settings for e-mail, and reports what this host offers to a worker and what it lacks.
- * podium-run does the checks. */
+/* Checks the settings for e-mail and the providers of sign-ins, and reports what this host offers
+ * to a worker and what it lacks. podium-run does the checks. */
 #include "cli/admin/admin.h"
 #include "lib/base/config.h"
 #include "lib/base/scope.h"
+#include "lib/identity/provider.h"
 #include "lib/job/programs.h"
 #include "lib/mail/smtp.h"
 
 #include <errno.h>
 #include <string.h>
+
+/* Asks each provider where people sign in. Another host may serve the pages, so that a provider
+ * that this one does not reach is only a warning. */
+static void check_providers(struct arena *arena, const struct config *config)
+{
+	struct sign_in_secrets secrets;
+	struct error error;
+	const char *address;
+	sign_in_secrets_make(&secrets);
+	for (size_t i = 0; i < config->provider_count; i++) {
+		const struct provider_settings *provider = &config->providers[i];
+		if (provider_sign_in_address(arena, config, provider, &secrets, &address, &error))
+			admin_say("warning   Sign-in              %s\n", error.text);
+		else
+			admin_say(
+				"good      Sign-in              %s answers with its endpoints\n", provider->label);
+	}
+}
 
 int doctor_command(int argc, char **argv)
 {
@@ -23,6 +42,7 @@ int doctor_command(int argc, char **argv)
 	if (smtp_is_set(&config))
 		admin_say("good      E-mail               the settings mail_... and their files are right; "
 				  "`podium-admin mail test` sends one\n");
+	check_providers(arena, &config);
 	fflush(stdout);
 	const char *runner =
 		config.worker_runner[0] ? config.worker_runner : program_beside(arena, "podium-run");

@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from mail_server import EXIM, PASSWORD as MAIL_PASSWORD, MailServer  # noqa: E402
+from programs import Program, make_token  # noqa: E402
 from small_task import case, done, make_board, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
@@ -325,6 +326,25 @@ def one_click_unsubscribes_without_a_session():
 		)
 	)
 	equal(value("SELECT kinds FROM mail_addresses"), "overtaken,finished,deadline")
+
+
+@test
+def programs_choose_notifications():
+	program = Program(site.url, make_token(ada, "notifications", "read", "submit"))
+	address = "/api/v1/me/notifications"
+	had = program.read(address)
+	equal(had["address_confirmed"], True)
+	equal(had["kinds"], ["overtaken", "finished", "deadline"])
+	answer = program.ask("PUT", address, {"kinds": ["trouble"]})
+	equal((answer.status, answer.json["kinds"]), (200, ["trouble"]))
+	equal(value("SELECT kinds FROM mail_addresses"), "trouble")
+	refused = program.ask("PUT", address, {"kinds": ["finished", "spam"]})
+	equal((refused.status, value("SELECT kinds FROM mail_addresses")), (400, "trouble"))
+	contains(refused.json["detail"], '"spam" is no kind of e-mail')
+	without = Program(site.url, make_token(carl, "notifications", "read", "submit"))
+	equal(without.ask("PUT", address, {"kinds": []}).status, 409)
+	equal(without.read(address)["address_confirmed"], False)
+	equal(program.ask("PUT", address, {"kinds": had["kinds"]}).status, 200)
 
 
 @test
