@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+EMBED(openapi_account, "docs/openapi/account.json");
 EMBED(openapi_base, "docs/openapi/base.json");
 EMBED(openapi_device, "docs/openapi/device.json");
 EMBED(openapi_admin, "docs/openapi/admin.json");
@@ -21,6 +22,7 @@ static const struct {
 	const char *begin, *end;
 } PARTS[] = {
 	{ embedded_openapi_base, embedded_openapi_base_end },
+	{ embedded_openapi_account, embedded_openapi_account_end },
 	{ embedded_openapi_device, embedded_openapi_device_end },
 	{ embedded_openapi_admin, embedded_openapi_admin_end },
 	{ embedded_openapi_leaderboards, embedded_openapi_leaderboards_end },

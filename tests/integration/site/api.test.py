@@ -104,6 +104,15 @@ def a_token_takes_one_query_and_identifies_its_user():
 
 
 @test
+def a_site_without_providers_and_mail_says_so():
+	# tests/integration/site/sign_in.test.py and mail.test.py have both.
+	equal(program("ada").read("/api/v1/me/identities"), {"identities": []})
+	address = "/api/v1/me/notifications"
+	for answer in (program("ada").ask("GET", address), program("ada").ask("PUT", address, {})):
+		equal((answer.status, answer.json["detail"]), (404, "This site sends no e-mail."))
+
+
+@test
 def missing_and_invalid_tokens_get_different_errors():
 	for secret in ("podium_" + "x" * 43, "x", ""):
 		answer = nobody.ask("GET", "/api/v1", headers={"Authorization": f"Bearer {secret}"})
