@@ -26,6 +26,8 @@ static void append_leaderboard_url(struct buffer *out, const char *site, const j
 	buffer_printf(out, "%s/", site);
 	if (has_value(data, "leaderboard"))
 		buffer_printf(out, "leaderboard/%s", member_text(data, "leaderboard"));
+	if (has_value(data, "question"))
+		buffer_text(out, "/questions");
 	if (has_value(data, "gpu"))
 		buffer_printf(out, "?gpu=%s", member_text(data, "gpu"));
 }
@@ -219,6 +221,32 @@ static void say_ended(struct buffer *out, const json_t *data)
 			: "The leaderboard was closed and accepts no submissions.");
 }
 
+static void title_asked(struct buffer *out, const json_t *data)
+{
+	buffer_text(out, "A question about ");
+	append_name(out, data, "leaderboard");
+}
+
+static void say_asked(struct buffer *out, const json_t *data)
+{
+	(void)data;
+	buffer_text(out, "A participant waits for an answer.");
+}
+
+static void title_answered(struct buffer *out, const json_t *data)
+{
+	buffer_text(out, "An answer for everybody on ");
+	append_name(out, data, "leaderboard");
+}
+
+static void say_answered(struct buffer *out, const json_t *data)
+{
+	buffer_text(out, "**");
+	message_plain(out, member_text(data, "text"), discord_most_description / 2);
+	buffer_text(out, "** ");
+	message_plain(out, member_text(data, "answer"), discord_most_description);
+}
+
 static void title_test(struct buffer *out, const json_t *data)
 {
 	buffer_text(out, has_value(data, "leaderboard") ? "A test from " : "A test from Podium");
@@ -243,6 +271,8 @@ static const struct wording {
 	{ "job", 0x6b7280, title_job, say_job },
 	{ "opened", 0x2563eb, title_opened, say_opened },
 	{ "ended", 0x7c3aed, title_ended, say_ended },
+	{ "asked", 0xb45309, title_asked, say_asked },
+	{ "answered", 0x2563eb, title_answered, say_answered },
 	{ "test", 0x6b7280, title_test, say_test },
 };
 

@@ -14,6 +14,7 @@
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/publication.h"
 #include "lib/leaderboard/visibility.h"
+#include "lib/question/question.h"
 #include "lib/webhook/webhook.h"
 #include "templates/admin.h"
 #include "templates/admin_audit.h"
@@ -116,6 +117,7 @@ enum {
 	ANSWER_INTERNAL_ERRORS,
 	ANSWER_CHECKS,
 	ANSWER_WEBHOOKS,
+	ANSWER_QUESTIONS,
 	ANSWER_STOP,
 	ANSWER_CHANGES
 };
@@ -127,6 +129,7 @@ static const struct statement *const OVERVIEW_PARTS[] = {
 	[ANSWER_INTERNAL_ERRORS] = &internal_errors_reading,
 	[ANSWER_CHECKS] = &stuck_checks_reading,
 	[ANSWER_WEBHOOKS] = &webhooks_failing,
+	[ANSWER_QUESTIONS] = &questions_open_reading,
 	[ANSWER_STOP] = &intake_reading,
 	[ANSWER_CHANGES] = &RECENT_CHANGES,
 };
@@ -138,9 +141,9 @@ static int read_overview(struct request *request, struct admin_view *view)
 	struct database_answer answers[COUNT(OVERVIEW_PARTS)] = { 0 };
 	const int64_t viewer = request->viewer.id, is_admin = view->is_admin;
 	int rc = database_answers(request->db, request->arena,
-		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "iiiiiiiiii",
+		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "iiiiiiiiiii",
 		viewer, viewer, is_admin, (int64_t) true, viewer, is_admin, viewer, is_admin, viewer,
-		is_admin);
+		is_admin, viewer);
 	if (rc)
 		return rc;
 	view->leaderboards = answers[ANSWER_LEADERBOARDS].rows,
@@ -160,6 +163,7 @@ static int read_overview(struct request *request, struct admin_view *view)
 		.internal_errors = &answers[ANSWER_INTERNAL_ERRORS],
 		.checks = &answers[ANSWER_CHECKS],
 		.webhooks = &answers[ANSWER_WEBHOOKS],
+		.questions = &answers[ANSWER_QUESTIONS],
 	};
 	view->attention_count = attention_list(request, &source, &view->attention);
 	return 0;

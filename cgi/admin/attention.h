@@ -1,5 +1,5 @@
 /* What needs attention, at the top of the panel: held results, workers and devices in trouble,
- * internal errors, failed checks, leaderboards without a device, failing webhooks. */
+ * internal errors, questions, failed checks, leaderboards without a device, failing webhooks. */
 #ifndef PODIUM_CGI_ADMIN_ATTENTION_H
 #define PODIUM_CGI_ADMIN_ATTENTION_H
 
@@ -42,9 +42,9 @@ struct attention_source {
 	size_t leaderboard_count;
 	const struct admin_worker *workers;
 	size_t worker_count;
-	/* Answers of gpus_quarantine, internal_errors_reading, stuck_checks_reading and
-	 * webhooks_failing. */
-	const struct database_answer *quarantine, *internal_errors, *checks, *webhooks;
+	/* Answers of gpus_quarantine, internal_errors_reading, stuck_checks_reading, webhooks_failing
+	 * and questions_open_reading. */
+	const struct database_answer *quarantine, *internal_errors, *checks, *webhooks, *questions;
 };
 
 /* Lists what needs the viewer's attention, the most urgent first. Creators do not get workers and

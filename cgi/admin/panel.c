@@ -10,7 +10,7 @@ static const struct panel_link TOP[] = {
 static const struct panel_link CONTESTS[] = {
 	{ "/admin#leaderboards", "Leaderboards", { "/admin/leaderboard", "/admin/sets" }, true },
 	{ "/admin/invites", "Invites", { "/admin/invites" }, true },
-	{ "/admin/announcements", "Announcements", { "/admin/announcements" }, false },
+	{ "/admin/announcements", "Announcements", { "/admin/announcements" }, true },
 };
 static const struct panel_link JUDGING[] = {
 	{ "/admin/submissions", "Submissions", { "/admin/submission" }, false },

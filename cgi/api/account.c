@@ -3,6 +3,7 @@
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
 #include "lib/account/identity.h"
+#include "lib/base/scope.h"
 #include "lib/identity/provider.h"
 #include "lib/mail/mail.h"
 #include "lib/mail/smtp.h"
@@ -53,6 +54,15 @@ int api_notifications(struct request *request)
 			mail.stopped_address ? mail.stopped_reason : NULL, "kinds", kinds));
 }
 
+static int refuse_kind(struct request *request, const char *name)
+{
+	cleanup_buffer struct buffer kinds = { 0 };
+	for (size_t i = 0; i < mail_kind_count; i++)
+		buffer_printf(&kinds, "%s%s", i ? ", " : "", mail_kinds[i].name);
+	return fail_field(request->error, "kinds", "\"%s\" is no kind of e-mail. The kinds are %s.",
+		name, buffer_string(&kinds));
+}
+
 static int read_kinds(struct request *request, int64_t *kinds)
 {
 	const char **names;
@@ -64,10 +74,7 @@ static int read_kinds(struct request *request, int64_t *kinds)
 		while (k < mail_kind_count && strcmp(mail_kinds[k].name, names[i]) != 0)
 			k++;
 		if (k == mail_kind_count)
-			return fail_field(request->error, "kinds",
-				"\"%s\" is no kind of e-mail. The kinds are overtaken, finished, deadline and "
-				"trouble.",
-				names[i]);
+			return refuse_kind(request, names[i]);
 		*kinds |= mail_kinds[k].bit;
 	}
 	return rc;

@@ -20,6 +20,8 @@ handler api_admin_users, api_admin_role, api_admin_ban, api_admin_unban;
 handler api_admin_invites, api_admin_invite_make, api_admin_invite_revoke;
 handler api_admin_announcements, api_admin_announcement_make, api_admin_announcement_end;
 handler api_admin_audit;
+/* question.c */
+handler api_admin_question_answer;
 /* admin_worker.c */
 handler api_admin_workers, api_admin_worker_pause, api_admin_worker_drain, api_admin_worker_resume,
 	api_admin_gpu_pause, api_admin_gpu_drain, api_admin_gpu_resume, api_admin_gpu_quarantine,

@@ -4,6 +4,8 @@
 
 #include "cgi/http/route.h"
 
+/* question.c */
+handler api_questions, api_question_ask, api_questions_read;
 /* about.c: the API itself, and the token's holder */
 handler api_root, api_me;
 /* account.c: the token's user */

@@ -45,6 +45,7 @@ static const struct {
 	{ "terminal code from", "Your network sent too many codes that no terminal shows" },
 	{ "ask for terminal", "Too many terminals on your network asked to sign in" },
 	{ "export", "You reached the hourly limit for downloads of your data" },
+	{ "ask questions", "You asked too many questions" },
 	{ "delete account", "There were too many wrong passwords" },
 };
 

@@ -256,6 +256,26 @@ static const struct statement ANNOUNCEMENTS = SELECT(struct announcement_row, AN
 	"LEFT JOIN leaderboards l ON l.id = a.leaderboard_id WHERE a.made_by = " OWN_NAME
 	" ORDER BY a.id");
 
+struct question_row {
+	const char *leaderboard, *text, *answer;
+	int64_t asked_at_ms, answered_at_ms, for_all;
+};
+static const struct column QUESTION_COLUMNS[] = {
+	TEXT(struct question_row, leaderboard),
+	TEXT(struct question_row, text),
+	TIME(struct question_row, asked_at_ms),
+	TEXT(struct question_row, answer),
+	TIME(struct question_row, answered_at_ms),
+	INTEGER(struct question_row, for_all),
+};
+#define QUESTIONS_WHERE(column) \
+	SELECT(struct question_row, QUESTION_COLUMNS, \
+		"SELECT l.name AS leaderboard, q.text, q.asked_at AS asked_at_ms, q.answer, " \
+		"q.answered_at AS answered_at_ms, q.for_all FROM questions q " \
+		"JOIN leaderboards l ON l.id = q.leaderboard_id WHERE q." column " = ? ORDER BY q.id")
+static const struct statement QUESTIONS = QUESTIONS_WHERE("user_id"),
+							  ANSWERS = QUESTIONS_WHERE("answered_by");
+
 struct rejudging_row {
 	const char *leaderboard, *scope, *state;
 	int64_t made_at_ms, ended_at_ms;
@@ -371,6 +391,8 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "invites_made", &INVITES },
 	{ "webhooks_made", &WEBHOOKS },
 	{ "announcements_made", &ANNOUNCEMENTS },
+	{ "questions", &QUESTIONS },
+	{ "answers_made", &ANSWERS },
 	{ "rejudgings_made", &REJUDGINGS },
 	{ "uploads", &UPLOADS },
 	{ "audit_log_by_you", &DEEDS },

@@ -17,6 +17,8 @@ handler page_leaderboard_live;
 /* task.c: the files of a task; language.c: the harness of a language */
 handler page_task, page_task_file, page_task_raw, page_template_raw, page_language,
 	page_language_raw;
+/* questions.c: questions about a leaderboard, and their answers */
+handler page_questions, action_questions;
 /* submit.c */
 handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
 /* submission_diff.c: compares any two submissions */
@@ -52,7 +54,7 @@ handler page_identities, action_identities;
 handler page_admin, action_gpu_release, page_admin_audit;
 /* user.c: roles, bans, invitations */
 handler page_admin_users, action_admin_user, action_admin_invite, page_admin_ban, action_admin_ban;
-/* announcement.c */
+/* announcement.c: for admins, and for those who run a leaderboard */
 handler page_admin_announcements, action_admin_announcement;
 /* intake.c: whether the site accepts submissions */
 handler action_admin_intake;

@@ -26,6 +26,7 @@ struct shown_leaderboard {
 	/* The shown version is a draft: it was uploaded, but the leaderboard was never switched to it.
 	 * Only the leaderboard's creator and admins see it. */
 	int64_t is_draft;
+	int64_t may_answer, unread_questions; /* lib/question/question.h */
 	struct ranked_gpu *gpus;
 	size_t gpu_count;
 };

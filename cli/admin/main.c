@@ -90,6 +90,10 @@ static const struct command {
 	{ "quota set", "LEADERBOARD MODE MOST [HOURS]", quota_set_command,
 		"allow MOST submissions in any HOURS [24] for test, benchmark, ranked or profile;\n"
 		"      MOST `site` means the site's quota" },
+	{ "question list", "[LEADERBOARD]", question_list_command,
+		"list the questions without an answer, of a leaderboard or of all" },
+	{ "question answer", "NUMBER all|asker TEXT", question_answer_command,
+		"answer a question, for everybody who sees the leaderboard or only for who asked" },
 	{ "mail test", "ADDRESS", mail_test_command,
 		"send an e-mail to ADDRESS with the settings mail_..., and print the mail server's\n"
 		"      answer" },

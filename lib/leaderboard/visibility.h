@@ -19,6 +19,16 @@
 	"AND EXISTS (SELECT 1 FROM leaderboard_members seat WHERE seat.leaderboard_id = " leaderboard \
 	".id AND seat.user_id = seer.id)))))"
 
+/* A part of a statement, true or false: the user, a row of users, answers questions about the
+ * leaderboard (lib/question/question.h) and announces there. SQL_MAY_ANSWER is the same for the
+ * visitor, the one `?`. */
+#define SQL_ANSWERS(user, leaderboard) \
+	"(" user ".role = 'admin' OR (" user ".role = 'creator' AND " user ".id = " leaderboard \
+	".creator_id))"
+#define SQL_MAY_ANSWER(leaderboard) \
+	"EXISTS (SELECT 1 FROM users answerer WHERE answerer.id = ? AND " SQL_ANSWERS( \
+		"answerer", leaderboard) ")"
+
 /* Like SQL_MAY_SEE for a visitor who is not signed in, but without a `?`. */
 #define SQL_IS_PUBLIC(leaderboard) "(" leaderboard ".visibility = 'public')"
 

@@ -21,6 +21,10 @@ const struct webhook_event_kind webhook_event_kinds[] = {
 	{ .name = "ended",
 		.meaning = "a leaderboard's deadline has passed, or it was closed",
 		.bit = HEARS_ENDED },
+	{ .name = "asked", .meaning = "a participant asks a question", .bit = HEARS_ASKED },
+	{ .name = "answered",
+		.meaning = "a question was answered for everybody",
+		.bit = HEARS_ANSWERED },
 };
 const size_t webhook_event_kind_count = COUNT(webhook_event_kinds);
 

@@ -27,7 +27,9 @@ enum webhook_event_bit {
 	HEARS_JOB = 4,
 	HEARS_OPENED = 8,
 	HEARS_ENDED = 16,
-	HEARS_ALL = 31
+	HEARS_ASKED = 32,
+	HEARS_ANSWERED = 64,
+	HEARS_ALL = 127
 };
 struct webhook_event_kind {
 	const char *name, *meaning;

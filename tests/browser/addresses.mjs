@@ -56,9 +56,10 @@ const crowd = (rest) => `/leaderboard/${CROWD}${rest}`,
 export const FULL = (ids) => [...EMPTY,
 	...only(VISITOR, crowd('?gpu=H200')), // 100 rows; other roles look at the next page
 	...['?gpu=H200&page=2', '?gpu=H200&user=nobody', '?view=shapes&gpu=H200', '?view=gpus',
-		'?view=live', '/submit', '/mine', '/task/file/eval.py'].map(crowd),
+		'?view=live', '/submit', '/mine', '/questions', '/task/file/eval.py'].map(crowd),
 	...['', '/submit', '/task', '?view=shapes'].map(long),
 	...['bare', 'bare?view=shapes', 'bare?view=gpus', 'bare?view=live', 'bare/submit', 'bare/mine',
+		'bare/questions',
 		'deviceless', 'deviceless/submit', 'ended', 'ended/submit',
 		'practice', 'practice/submit', 'frozen', 'archived'].map((rest) => `/leaderboard/${rest}`),
 	...only(MEMBERS, '/leaderboard/closed_one'), ...only(OWNERS, '/leaderboard/hidden_one'),
@@ -83,7 +84,7 @@ export const FULL = (ids) => [...EMPTY,
 
 // The pages of a site that usual.mjs furnished.
 export const USUAL = ({ board, reader, best, other }) => [...ANYWHERE, `/user/${reader}`,
-	...['', '?view=shapes', '?view=gpus', '?view=live', '/task', '/submit', '/mine',
+	...['', '?view=shapes', '?view=gpus', '?view=live', '/task', '/submit', '/mine', '/questions',
 		'/task/file/eval.py'].map((rest) => `/leaderboard/${board}${rest}`),
 	`/submission/${best}`, `/compare?a=${best}&b=${other}`,
 	...['edit', 'delete', 'publishing', 'versions', 'clone', 'dryrun', 'hooks']

@@ -207,6 +207,11 @@ INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by)
 	VALUES (NULL, '${'The machines rest on Sunday. '.repeat(8)}', UTC_TIMESTAMP(3), NULL, 'admin'),
   (@board, 'The task has a second version.', UTC_TIMESTAMP(3), '2090-01-01', '${CREATOR}'),
 	(NULL, 'An older one.', '2020-01-01', '2020-01-02', 'admin');
+INSERT INTO questions (leaderboard_id, user_id, text, answer, answered_at, answered_by, for_all, unseen)
+	SELECT @board, u.id, IF(seq % 2, 'May a kernel keep state between calls?', REPEAT('why ', 400)),
+	IF(seq < 3, NULL, ELT(1 + seq % 2, 'No.', REPEAT('because ', 200))),
+	IF(seq < 3, NULL, UTC_TIMESTAMP(3)), c.id, seq > 3, seq = 3
+	FROM seq_1_to_6 JOIN users u ON u.name = '${LONG_USER}' JOIN users c ON c.name = '${CREATOR}';
 INSERT INTO invites (code, note, most_uses, uses, expires_at, revoked_at, created_by)
 	SELECT CONCAT('code-of-a-class-', seq), IF(seq = 2, '', REPEAT('n', 80)), IF(seq % 2, 10, NULL),
 	seq,

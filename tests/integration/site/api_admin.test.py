@@ -129,6 +129,7 @@ EXAMPLES = {
 	"users": "eve",
 	"invites": "none",
 	"announcements": "1",
+	"questions": "1",
 	"workers": "{worker}",
 	"gpus": "{uuid}",
 	"webhooks": "{hook}",
@@ -631,6 +632,20 @@ def invite_codes_can_be_created_and_revoked():
 		),
 		("revoked", int(before) + 1),
 	)
+
+
+@test
+def questions_can_be_answered():
+	page = "/leaderboard/small/questions"
+	clients["ada"].post(page, [("action", "ask"), ("text", "May I?")])
+	number = value("SELECT MAX(id) FROM questions")
+	problem(ask("dora", "PUT", f"questions/{number}", {"answer": "x"}), 404, "not_found")
+	problem(ask("carl", "PUT", f"questions/{number}", {"answer": " "}), 400, "invalid", "Write")
+	answer = ask("carl", "PUT", f"questions/{number}", {"answer": "No.", "for_all": True})
+	equal((answer.status, answer.json["answer"], answer.json["asked_by"]), (200, "No.", "ada"))
+	audited("question.answer", "small", "carl")
+	problem(ask("carl", "POST", "announcements", {"text": "x"}), 400, "invalid", "Choose one")
+	problem(ask("carl", "DELETE", "announcements/1"), 404, "not_found")
 
 
 @test

@@ -301,6 +301,7 @@ ODD = [
 # Forms that do different things depending on the field `action`, and the values of that field.
 ACTIONS = {
 	"/admin/invites": ["make", "revoke"],
+	"/leaderboard/*/questions": ["ask", "answer", "read"],
 	"/admin/users": ["role", "link", "unban"],
 	"/admin/workers": ["pause", "resume"],
 	"/admin/announcements": ["make", "end"],

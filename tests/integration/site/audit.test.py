@@ -526,6 +526,7 @@ WITHOUT_ENTRY = {
 # Actions outside the panel, and the suite that tests each.
 ELSEWHERE = {
 	"account.delete": "account",
+	"question.answer": "board_questions",
 	"user.link_identity": "sign_in",
 	"user.mail": "mail",
 	"user.password": "users",

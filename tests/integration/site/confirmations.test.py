@@ -44,6 +44,7 @@ ASKS = {
 }
 LOSES_NOTHING = {
 	"/submit",
+	"/leaderboard/*/questions",
 	"/leaderboard/*/submit",
 	"/submission/*/restore",
 	"/submission/*/note",

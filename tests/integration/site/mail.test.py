@@ -318,7 +318,7 @@ def one_click_unsubscribes_without_a_session():
 		equal(click(wrong).status, 404)
 	equal(value("SELECT FIND_IN_SET('overtaken', kinds) > 0 FROM mail_addresses"), "1")
 	equal(click(path).status, 200)
-	equal(value("SELECT kinds FROM mail_addresses"), "deadline,trouble")
+	equal(value("SELECT kinds FROM mail_addresses"), "deadline,trouble,asked,answered")
 	done(
 		ada.post(
 			"/account/mail",
@@ -376,6 +376,38 @@ def creators_hear_of_internal_errors():
 	submit_source(bob, source_of(case(7e3), verdict={"verdict": "internal error"}))
 	wait_for_state("carl@one.example", "trouble", "sent")
 	arrived("carl@one.example", "Internal error on small")
+
+
+@test
+def questions_and_answers_are_told():
+	page = "/leaderboard/small/questions"
+	sql("UPDATE mail_addresses SET kinds = 'asked,answered'")
+	ask = [("action", "ask"), ("text", "May I?\n.\nBcc: eve@one.example")]
+	done(ada.post(page, ask))
+	wait_for_state("carl@one.example", "asked", "sent")
+	mail = arrived("carl@one.example", "A question about small")
+	contains(mail.get_content(), "May I?\n.\nBcc: eve@one.example")
+	contains(mail.get_content(), f"{site.url}{page}")
+	reply = [("action", "answer"), ("question", value("SELECT MAX(id) FROM questions"))]
+	done(carl.post(page, [*reply, ("answer", "No."), ("for", "asker")]))
+	wait_for_state("ada@two.example", "answered", "sent")
+	mail = arrived("ada@two.example", "Your question about small was answered")
+	contains(mail.get_content(), "which only you can read:\n\nNo.")
+	equal(value("SELECT COUNT(*) FROM mails WHERE kind IN ('asked', 'answered')"), "2")
+
+
+@test
+def a_question_answered_and_an_answer_read_before_sending_are_not_told():
+	page = "/leaderboard/small/questions"
+	sql("DELETE FROM mails WHERE kind IN ('asked', 'answered')")
+	stop_senders()
+	done(ada.post(page, [("action", "ask"), ("text", "Again?")]))
+	reply = [("action", "answer"), ("question", value("SELECT MAX(id) FROM questions"))]
+	done(carl.post(page, [*reply, ("answer", "No."), ("for", "all")]))
+	done(ada.post(page, [("action", "read")]))
+	start_sender()
+	for address, kind in (("carl@one.example", "asked"), ("ada@two.example", "answered")):
+		contains(wait_for_state(address, kind, "withheld")[2], "does not hold any more")
 
 
 @test

@@ -117,6 +117,7 @@ ITS_OWN = {
 	"/submission/*/artifact/*": ["/submission/{ada}/artifact/1"],
 	"/submission/*/plan/*": ["/submission/{ada}/plan/1"],
 	"/submission/*/cancel": ["/submission/{ada}/cancel"],
+	"/leaderboard/*/questions": ["/leaderboard/small/questions"],
 	"/submission/*/withdraw": ["/submission/{ada}/withdraw"],
 	"/submission/*/note": ["/submission/{ada}/note"],
 	"/compare": ["/compare?a={ada}&b={bob}"],

@@ -51,7 +51,7 @@ MORE_QUESTIONS = {
 }
 # The export reads AT_ONCE submissions at a time, with PER_PIECE queries for each such piece and
 # BESIDE_PIECES queries for everything else.
-AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 30
+AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 31
 # The preview of a rejudging applies the rejudging and rolls back, so it rebuilds and reads whole
 # rankings.
 REHEARSALS = {"/admin/rejudgings/*": 60}

@@ -114,6 +114,7 @@ PAGES = {
 	"/leaderboard/*/task/**": ("/leaderboard/small/task/file/eval.py", EVERYBODY),
 	"/leaderboard/*/raw/**": ("/leaderboard/small/raw/file/eval.py", EVERYBODY),
 	"/leaderboard/*/template/*": ("/leaderboard/small/template/Python", EVERYBODY),
+	"/leaderboard/*/questions": ("/leaderboard/small/questions", EVERYBODY),
 	"/submission/*": ("/submission/{ada}", EVERYBODY),
 	"/submission/*/status": ("/submission/{ada}/status", EVERYBODY),
 	"/submission/*/source": ("/submission/{ada}/source", SOURCE),
@@ -179,7 +180,7 @@ PAGES = {
 	"/admin/review": ("/admin/review", ADMINS),
 	"/admin/submissions": ("/admin/submissions", ADMINS),
 	"/admin/submission/*": ("/admin/submission/{ada}", ADMINS),
-	"/admin/announcements": ("/admin/announcements", ADMINS),
+	"/admin/announcements": ("/admin/announcements", CREATORS),
 	"/admin/device/*/*": ("/admin/device/{worker}/{device}", ADMINS),
 	"/admin/rejudgings": ("/admin/rejudgings", ADMINS),
 	"/admin/rejudgings/*": ("/admin/rejudgings/{rejudging}", ADMINS),
@@ -243,6 +244,11 @@ SOURCE_SENT = [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1\n"
 FORMS = {
 	"/submit": ("/submit", SOURCE_SENT, MEMBERS),
 	"/leaderboard/*/submit": ("/leaderboard/small/submit", SOURCE_SENT, MEMBERS),
+	"/leaderboard/*/questions": (
+		"/leaderboard/small/questions",
+		[("action", "answer"), ("question", "{question}"), ("answer", "No."), ("for", "all")],
+		rights("login", "403", "404", "ok", "404", "ok"),
+	),
 	"/submission/*/cancel": (
 		"/submission/{waiting}/cancel",
 		[("number", "{waiting}")],
@@ -374,8 +380,8 @@ FORMS = {
 	),
 	"/admin/announcements": (
 		"/admin/announcements",
-		[("action", "make"), ("text", "Hello.")],
-		ADMINS,
+		[("action", "make"), ("text", "Hello."), ("leaderboard", "small")],
+		rights("login", "403", "403", "ok", "422", "ok"),
 	),
 	"/admin/rejudgings": (
 		"/admin/rejudgings",
@@ -556,6 +562,12 @@ def make_papers():
 		f"UNHEX(SHA2(UNHEX('{64 * '1'}'), 256)), '2099-01-01', REPEAT('k', 32) "
 		"FROM users WHERE name = 'ada'"
 	)
+	ok(
+		clients["author"].post(
+			"/leaderboard/small/questions", [("action", "ask"), ("text", "May I?")]
+		)
+	)
+	made["question"] = value("SELECT MAX(id) FROM questions")
 	ada = value("SELECT id FROM users WHERE name = 'ada'")
 	signed = hmac.digest(32 * b"k", f"unsubscribe {ada} overtaken".encode(), "sha256").hex()
 	made["unsubscribe"] = f"{ada}-overtaken-{signed}"

@@ -29,6 +29,7 @@ lib/leaderboard      lib/base lib/database lib/files lib/result lib/account lib/
 lib/job              lib/base lib/database lib/files lib/task lib/gpu lib/leaderboard
 lib/mail             lib/base lib/database lib/account lib/leaderboard
 lib/webhook          lib/base lib/database lib/account lib/leaderboard lib/job
+lib/question         lib/base lib/database lib/account lib/leaderboard lib/mail lib/webhook
 lib/fleet            lib/base lib/database lib/account lib/leaderboard
 lib/ranking          lib/base lib/database lib/leaderboard lib/job lib/mail lib/webhook
 lib/judging          lib/base lib/database lib/result lib/account lib/task lib/gpu lib/leaderboard
