@@ -1049,7 +1049,7 @@ def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 		"WHERE name = 'small')"
 	)
 	paths = list(addresses("other", number))
-	equal(len(paths), 12)
+	equal(len(paths), 13)
 
 	def seen(who):
 		listed = "other" in [item["name"] for item in who.all_of("/api/v1/leaderboards", limit=100)]
@@ -1071,12 +1071,12 @@ def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 		"INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM "
 		"leaderboards l JOIN users u ON u.name = 'bob' WHERE l.name = 'other'"
 	)
-	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (11, 0, 11))
+	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (12, 0, 12))
 	problem(
 		program("ada").hand_in("other", source=source()), 404, "not_found", "no leaderboard named"
 	)
 	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'other'")
-	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (0, 0, 11))
+	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (0, 0, 12))
 	equal(program("bob").all_of("/api/v1/submissions", leaderboard="other"), [])
 	equal(
 		[place["leaderboard"] for place in program("ada").read("/api/v1/users/bob")["places"]],

@@ -48,6 +48,7 @@ MORE_QUESTIONS = {
 	"/admin/leaderboard/*/edit": 3,
 	"/admin/rejudgings/*/*": 4,
 	"/admin/audit": 3,
+	"/leaderboard/*/questions": 3,
 }
 # The export reads AT_ONCE submissions at a time, with PER_PIECE queries for each such piece and
 # BESIDE_PIECES queries for everything else.
