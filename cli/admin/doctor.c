@@ -1,8 +1,9 @@
-/* Checks the settings for e-mail, and reports what this host offers to a worker and what it lacks.
- * podium-run does the checks. */
+/* Checks the settings for e-mail and passkeys, and reports what this host offers to a worker and
+ * what it lacks. podium-run does the checks. */
 #include "cli/admin/admin.h"
 #include "lib/base/config.h"
 #include "lib/base/scope.h"
+#include "lib/identity/passkey_site.h"
 #include "lib/job/programs.h"
 #include "lib/mail/smtp.h"
 
@@ -13,6 +14,7 @@ int doctor_command(int argc, char **argv)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct config config;
+	struct passkey_site site;
 	struct error error = { 0 };
 	if (argc != 1)
 		return admin_usage(argv[0]);
@@ -23,6 +25,12 @@ int doctor_command(int argc, char **argv)
 	if (smtp_is_set(&config))
 		admin_say("good      E-mail               the settings mail_... and their files are right; "
 				  "`podium-admin mail test` sends one\n");
+	if (passkey_site_of(config.public_url, &site))
+		admin_say("good      Passkeys             they belong to %s", site.host);
+	else
+		admin_say("missing   Passkeys             browsers offer none at %s; public_url needs "
+				  "https:// and a name",
+			config.public_url);
 	fflush(stdout);
 	const char *runner =
 		config.worker_runner[0] ? config.worker_runner : program_beside(arena, "podium-run");
