@@ -22,11 +22,11 @@ static const struct column USER_COLUMNS[] = {
 	TIME(struct admin_user, created_at_ms),
 	INTEGER(struct admin_user, has_factor),
 };
-#define OWN_FACTOR SQL_HAS_FACTOR("users.id")
+#define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
 	"SELECT id, name, role, must_change_password, banned_at AS banned_at_ms, "
 	"deleted_at AS deleted_at_ms, created_at AS created_at_ms, " OWN_FACTOR " AS has_factor "
-	"FROM users WHERE id > ? AND LOCATE(?, name) ORDER BY id LIMIT ?");
+	"FROM users u WHERE id > ? AND LOCATE(?, name) ORDER BY id LIMIT ?");
 
 static json_t *user_json(const char *name, const char *role, bool has_factor, int64_t banned_at_ms,
 	int64_t deleted_at_ms, int64_t created_at_ms)

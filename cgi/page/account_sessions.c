@@ -48,9 +48,9 @@ static const struct words {
 	{ "link", "with a link for the password" },
 	{ "registration", "when you registered" },
 }, FACTORS[] = {
-	{ "app", " and a code of the app" },
-	{ "passkey", " and a passkey" },
-	{ "code", " and a recovery code" },
+	{ "app", ", confirmed by a code of the app" },
+	{ "passkey", ", confirmed by a passkey" },
+	{ "code", ", confirmed by a recovery code" },
 	{ "provider", ", which asked for a second factor" },
 };
 
@@ -62,7 +62,7 @@ static const char *words_of(const struct words *words, size_t count, const char 
 	return "";
 }
 
-/* "with a password and a passkey"; "" if an older Podium opened it. */
+/* "with a password, confirmed by a passkey"; "" if an older Podium opened it. */
 static const char *opening_words(struct request *request, const struct account_session *session)
 {
 	const char *way = words_of(WAYS, COUNT(WAYS), session->opened_with);

@@ -109,6 +109,7 @@ static int show_form(struct request *request, int64_t user_id, struct factor_for
 	form->next = own_path(request->method == METHOD_POST ? request_form(request, "next")
 														 : request_query(request, "next"));
 	form->asks_password = !factors_any(&factors);
+	form->has_app = factors.has_app;
 	form->has_codes = factors.has_app || factors.recovery_codes;
 	form->has_passkeys = factors.passkeys && passkey_site_of(request->config->public_url, &site);
 	form->code_error = form_error(request, "code");

@@ -10,7 +10,7 @@
 struct factor_form {
 	const char *path; /* "/login/factor" or "/account/confirm" */
 	const char *next;
-	bool is_login, has_codes, has_passkeys, asks_password;
+	bool is_login, has_app, has_codes, has_passkeys, asks_password;
 	const char *code_error, *password_error;
 };
 

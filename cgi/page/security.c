@@ -48,7 +48,7 @@ int security_show(struct request *request, const struct recovery_codes *codes)
 	}
 	view.has_passkey_address = passkey_site_of(request->config->public_url, &site);
 	view.is_required = session_lacks_factor(request) && !factors_any(&view.factors);
-	view.typed = request_form_or(request, "name", "");
+	view.typed = view.codes ? "" : request_form_or(request, "name", "");
 	view.name_error = form_error(request, "name");
 	struct page page = form_page_make(request, "Security", "account");
 	page.script = "/static/passkey.js";

@@ -155,11 +155,11 @@ static const struct column LISTED_COLUMNS[] = {
 	INTEGER(struct listed, has_factor),
 	TIME(struct listed, created_at_ms),
 };
-#define OWN_FACTOR SQL_HAS_FACTOR("users.id")
+#define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 static const struct statement LISTED = SELECT(struct listed, LISTED_COLUMNS,
 	"SELECT name, role, banned_at IS NOT NULL AS banned, must_change_password, " OWN_FACTOR
 	" AS has_factor, created_at AS created_at_ms "
-	"FROM users ORDER BY name");
+	"FROM users u ORDER BY name");
 
 int user_list_command(int argc, char **argv)
 {

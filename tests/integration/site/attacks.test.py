@@ -301,7 +301,8 @@ ODD = [
 # Forms that do different things depending on the field `action`, and the values of that field.
 ACTIONS = {
 	"/admin/invites": ["make", "revoke"],
-	"/admin/users": ["role", "link", "unban"],
+	"/account/security": ["add_passkey", "remove_passkey", "remove_app", "codes"],
+	"/admin/users": ["role", "link", "unban", "factors"],
 	"/admin/workers": ["pause", "resume"],
 	"/admin/announcements": ["make", "end"],
 	"/admin/submission/*": ["hold", "note"],

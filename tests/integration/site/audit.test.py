@@ -526,7 +526,12 @@ WITHOUT_ENTRY = {
 # Actions outside the panel, and the suite that tests each.
 ELSEWHERE = {
 	"account.delete": "account",
+	"user.add_factor": "factors",
 	"user.link_identity": "sign_in",
+	"user.recovery_code": "factors",
+	"user.recovery_codes": "factors",
+	"user.refuse_passkey": "factors",
+	"user.remove_factor": "factors",
 	"user.mail": "mail",
 	"user.password": "users",
 	"user.unlink_identity": "sign_in",

@@ -169,7 +169,9 @@ def the_password_alone_logs_nobody_in():
 	equal(is_logged_in(old), False)
 	row = sql("SELECT opened_with, factor FROM sessions ORDER BY created_at DESC LIMIT 1")
 	equal(row, [["password", "app"]])
-	contains(client.get("/account/sessions").words(), "with a password and a code of the app")
+	contains(
+		client.get("/account/sessions").words(), "with a password, confirmed by a code of the app"
+	)
 
 
 @test
@@ -257,6 +259,7 @@ def a_recovery_code_works_once_and_is_stored_hashed():
 	fresh = client.post("/account/security", [("action", "codes"), ("confirm", "yes")])
 	equal(len(codes_on(whole(fresh))), 10)
 	equal(codes_on(client.get("/account/security")), [])
+	equal(["user.recovery_codes", "new codes in place of all others"] in audit("ada"), True)
 	again, _ = log_in("ada")
 	equal(use(again, [("code", codes[2])]).status, 422)
 	forget_limits()
@@ -426,7 +429,7 @@ def a_passkey_without_verification_is_only_a_second_factor():
 	equal(is_logged_in(alone), False)
 
 
-def hostile_logins(passkey, other):
+def hostile_logins(passkey, other, stranger):
 	"""What a hostile browser or site sends: (what it is, the fields, the reason)."""
 
 	def changed(fields, name, value):
@@ -510,6 +513,10 @@ def hostile_logins(passkey, other):
 			lambda ask: changed(passkey.answer(ask), "client_data", "A" * 30000),
 			"sent no passkey",
 		),
+		"the passkey of another account": (
+			lambda ask: stranger.answer(ask),
+			"belongs to another account",
+		),
 		"an unknown passkey": (
 			lambda ask: changed(passkey.answer(ask), "credential", encoded(b"unknown")),
 			"does not know",
@@ -520,8 +527,8 @@ def hostile_logins(passkey, other):
 @test
 def hostile_answers_are_refused_with_a_reason():
 	_, passkey = site.eve
-	other = Passkey(ORIGIN, HOST)
-	for what, (make, reason) in hostile_logins(passkey, other).items():
+	other, (stranger, _) = Passkey(ORIGIN, HOST), add_passkey(member("another"))
+	for what, (make, reason) in hostile_logins(passkey, other, stranger).items():
 		client, _ = log_in("eve")
 		answer = use(client, make(challenge(client, "factor", "/login/factor")))
 		equal((what, answer.status), (what, 422))
