@@ -23,7 +23,7 @@ override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,--disable-new-dtags -Wl,-
 LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
 # Only programs that send web requests need libcurl.
 CURL     := -Wl,--as-needed $(shell pkg-config --libs libcurl)
-WEB_LIBS := $(CURL) -lcrypto $(shell pkg-config --libs pangocairo fontconfig) -lfcgi -lcmark-gfm-extensions -lcmark-gfm
+WEB_LIBS := $(CURL) -lcrypto -lfido2 -lqrencode $(shell pkg-config --libs pangocairo fontconfig) -lfcgi -lcmark-gfm-extensions -lcmark-gfm
 ifdef FUZZ
 CC       := clang
 # Other versions of clang may warn about more, so only gcc's warnings are errors.

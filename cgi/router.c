@@ -73,6 +73,10 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/register", action_register, ANYONE, form_bytes },
 	{ METHOD_GET, "/login", page_login, ANYONE, 0 },
 	{ METHOD_POST, "/login", action_login, ANYONE, form_bytes },
+	{ METHOD_POST, "/login/passkey", action_login_passkey, ANYONE, form_bytes },
+	{ METHOD_GET, "/login/factor", page_login_factor, ANYONE, 0 },
+	{ METHOD_POST, "/login/factor", action_login_factor, ANYONE, form_bytes },
+	{ METHOD_POST, "/passkey/challenge", action_passkey_challenge, ANYONE, form_bytes },
 	{ METHOD_POST, "/logout", action_logout, ANYONE, form_bytes },
 	{ METHOD_GET, "/sign-in", page_sign_in, ANYONE, 0 },
 	{ METHOD_POST, "/sign-in", action_sign_in, ANYONE, form_bytes },
@@ -88,6 +92,12 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/mail/unsubscribe/*", action_mail_unsubscribe, ANYONE, form_bytes },
 	{ METHOD_GET, "/account", page_account, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/password", action_password, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/account/security", page_security, LOGGED_IN, 0 },
+	{ METHOD_POST, "/account/security", action_security, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/account/security/app", page_app, LOGGED_IN, 0 },
+	{ METHOD_POST, "/account/security/app", action_app, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/account/confirm", page_confirm, LOGGED_IN, 0 },
+	{ METHOD_POST, "/account/confirm", action_confirm, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/sessions", page_sessions, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/sessions", action_sessions, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/identities", page_identities, LOGGED_IN, 0 },
@@ -281,13 +291,26 @@ static int ask_to_log_in(struct request *request)
 	return redirect(request, "/login?next=%s%s", next.data, posted ? "&ended=1" : "");
 }
 
+/* Pages that work for everybody who is logged in, whatever else they must do first. */
+static bool serves_anyhow(const struct route *route)
+{
+	return route->run == action_logout || route->run == page_healthz || route->run == page_confirm
+		|| route->run == action_confirm || route->run == action_passkey_challenge
+		|| route->run == page_mail_unsubscribe || route->run == action_mail_unsubscribe;
+}
+
 /* Pages that a user with a one-time password may use before choosing a new one. */
 static bool serves_password_change(const struct route *route)
 {
-	return route->run == page_account || route->run == action_password
-		|| route->run == action_logout || route->run == page_password_link
-		|| route->run == action_password_link || route->run == page_healthz
-		|| route->run == page_mail_unsubscribe || route->run == action_mail_unsubscribe;
+	return serves_anyhow(route) || route->run == page_account || route->run == action_password
+		|| route->run == page_password_link || route->run == action_password_link;
+}
+
+/* Pages that an admin without a second factor may use, where admins must have one. */
+static bool serves_factor_setup(const struct route *route)
+{
+	return serves_anyhow(route) || route->run == page_security || route->run == action_security
+		|| route->run == page_app || route->run == action_app;
 }
 
 static int admit_to_page(struct request *request, const struct call *call)
@@ -296,6 +319,9 @@ static int admit_to_page(struct request *request, const struct call *call)
 	const struct viewer *viewer = &request->viewer;
 	if (viewer->must_change_password && !serves_password_change(route))
 		return redirect(request, "/account");
+	if (!viewer->must_change_password && session_lacks_factor(request)
+		&& !serves_factor_setup(route))
+		return redirect(request, "/account/security");
 	if (route->access == ANYONE)
 		return 0;
 	if (!viewer->id)

@@ -153,6 +153,9 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM terminals WHERE user_id = ?"),
 	COMMAND("DELETE FROM identities WHERE user_id = ?"),
 	COMMAND("DELETE FROM questions WHERE user_id = ? AND NOT for_all"),
+	COMMAND("DELETE FROM authenticator_apps WHERE user_id = ?"),
+	COMMAND("DELETE FROM passkeys WHERE user_id = ?"),
+	COMMAND("DELETE FROM recovery_codes WHERE user_id = ?"),
 	COMMAND("DELETE FROM invite_uses WHERE user_id = ?"),
 	COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)"),
 	COMMAND("DELETE FROM uploads WHERE creator_id = ?"),
@@ -173,7 +176,9 @@ static const struct statement LEFTOVERS[] = {
 			"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), "
 			"CONCAT('change password ', u.name), CONCAT('delete account ', u.name), "
 			"CONCAT('invite code ', u.name), CONCAT('change webhooks ', u.name), "
-			"CONCAT('change address ', u.name), CONCAT('ask questions ', u.name)) "
+			"CONCAT('change address ', u.name), CONCAT('ask questions ', u.name), "
+			"CONCAT('second factor ', u.name), CONCAT('second factor in a day ', u.name), "
+			"CONCAT('confirm password ', u.name)) "
 			"WHERE u.id = ?"),
 	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON LEFT(r.subject, 12 + "
 			"LENGTH(u.name)) = CONCAT('login pair ', u.name, ' ') WHERE u.id = ?"),

@@ -41,7 +41,7 @@ struct admin_user {
 	int64_t id;
 	const char *name, *role;
 	int64_t must_change_password, banned_at_ms, deleted_at_ms, created_at_ms, seen_at_ms,
-		submissions;
+		submissions, has_factor;
 };
 
 struct users_view {

@@ -16,7 +16,7 @@ handler api_admin_hide, api_admin_show, api_admin_hold, api_admin_release, api_a
 handler api_admin_rejudgings, api_admin_rejudging_start, api_admin_rejudging,
 	api_admin_rejudging_apply, api_admin_rejudging_discard;
 /* admin_user.c: users, invite codes, announcements, the audit log */
-handler api_admin_users, api_admin_role, api_admin_ban, api_admin_unban;
+handler api_admin_users, api_admin_role, api_admin_ban, api_admin_unban, api_admin_remove_factors;
 handler api_admin_invites, api_admin_invite_make, api_admin_invite_revoke;
 handler api_admin_announcements, api_admin_announcement_make, api_admin_announcement_end;
 handler api_admin_audit;

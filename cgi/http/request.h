@@ -56,6 +56,17 @@ struct viewer { /* the user who sends the request */
 	bool must_change_password;
 	int64_t held;                       /* for admins: number of results that await review */
 	const struct overtaking *overtaken; /* newest "you were overtaken" notice, or NULL */
+	/* of the session: how it was opened, and what confirmed it; NULL: see sql/0046 */
+	const char *opened_with, *factor;
+	int64_t confirmed_at_ms; /* when the user last gave a factor, or logged in without one */
+	bool has_factor;         /* the account has a second factor */
+};
+
+/* Somebody who gave the right password, and who must still give the second factor. Nobody is logged
+ * in until then. */
+struct awaited {
+	int64_t user_id; /* 0: nobody */
+	const char *name;
 };
 
 struct request {
@@ -97,6 +108,7 @@ struct request {
 	size_t fault_count;
 	int fault_code; /* of the first one */
 	struct viewer viewer;
+	struct awaited awaited;
 	/* What the last request left with notice_leave (cgi/http/notice.h), or NULL, and whether
 	 * page_make has given it to a page. */
 	const char *notice;

@@ -19,21 +19,26 @@ static const struct statement ACCOUNT = SELECT(struct account_row, ACCOUNT_COLUM
 	"SELECT id, name, role, created_at AS created_at_ms FROM users WHERE id = ?");
 
 struct session_row {
-	const char *address, *user_agent, *seen_address, *seen_user_agent;
-	int64_t created_at_ms, seen_at_ms, expires_at_ms;
+	const char *address, *user_agent, *seen_address, *seen_user_agent, *opened_with, *factor;
+	int64_t awaits_factor, created_at_ms, seen_at_ms, confirmed_at_ms, expires_at_ms;
 };
 static const struct column SESSION_COLUMNS[] = {
 	TEXT(struct session_row, address),
 	TEXT(struct session_row, user_agent),
 	TEXT(struct session_row, seen_address),
 	TEXT(struct session_row, seen_user_agent),
+	TEXT(struct session_row, opened_with),
+	TEXT(struct session_row, factor),
+	INTEGER(struct session_row, awaits_factor),
 	TIME(struct session_row, created_at_ms),
 	TIME(struct session_row, seen_at_ms),
+	TIME(struct session_row, confirmed_at_ms),
 	TIME(struct session_row, expires_at_ms),
 };
 static const struct statement SESSIONS = SELECT(struct session_row, SESSION_COLUMNS,
-	"SELECT address, user_agent, seen_address, seen_user_agent, created_at AS created_at_ms, "
-	"seen_at AS seen_at_ms, expires_at AS expires_at_ms "
+	"SELECT address, user_agent, seen_address, seen_user_agent, opened_with, factor, "
+	"awaits_factor, created_at AS created_at_ms, seen_at AS seen_at_ms, "
+	"confirmed_at AS confirmed_at_ms, expires_at AS expires_at_ms "
 	"FROM sessions WHERE user_id = ? ORDER BY created_at");
 
 struct token_row {
@@ -52,6 +57,40 @@ static const struct statement TOKENS = SELECT(struct token_row, TOKEN_COLUMNS,
 	"SELECT name, prefix, scopes, created_at AS created_at_ms, expires_at AS expires_at_ms, "
 	"used_at AS used_at_ms "
 	"FROM api_tokens WHERE user_id = ? ORDER BY id");
+
+/* The export has no secret of an app and no public key: nobody needs them elsewhere. */
+struct app_row {
+	int64_t begun_at_ms, confirmed_at_ms, used_at_ms;
+};
+static const struct column APP_COLUMNS[] = {
+	TIME(struct app_row, begun_at_ms),
+	TIME(struct app_row, confirmed_at_ms),
+	TIME(struct app_row, used_at_ms),
+};
+static const struct statement APPS = SELECT(struct app_row, APP_COLUMNS,
+	"SELECT begun_at AS begun_at_ms, confirmed_at AS confirmed_at_ms, used_at AS used_at_ms "
+	"FROM authenticator_apps WHERE user_id = ?");
+
+struct passkey_row {
+	const char *name;
+	int64_t sign_count, created_at_ms, used_at_ms;
+};
+static const struct column PASSKEY_COLUMNS[] = {
+	TEXT(struct passkey_row, name),
+	INTEGER(struct passkey_row, sign_count),
+	TIME(struct passkey_row, created_at_ms),
+	TIME(struct passkey_row, used_at_ms),
+};
+static const struct statement PASSKEYS = SELECT(struct passkey_row, PASSKEY_COLUMNS,
+	"SELECT name, sign_count, created_at AS created_at_ms, used_at AS used_at_ms "
+	"FROM passkeys WHERE user_id = ? ORDER BY id");
+
+struct recovery_row {
+	int64_t created_at_ms;
+};
+static const struct column RECOVERY_COLUMNS[] = { TIME(struct recovery_row, created_at_ms) };
+static const struct statement RECOVERY = SELECT(struct recovery_row, RECOVERY_COLUMNS,
+	"SELECT created_at AS created_at_ms FROM recovery_codes WHERE user_id = ?");
 
 struct identity_row {
 	const char *issuer, *subject, *shown_as;
@@ -377,6 +416,9 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "mail_addresses", &ADDRESSES },
 	{ "mails", &MAILS },
 	{ "identities", &IDENTITIES },
+	{ "authenticator_apps", &APPS },
+	{ "passkeys", &PASSKEYS },
+	{ "recovery_codes", &RECOVERY },
 	{ "api_tokens", &TOKENS },
 	{ "terminals", &TERMINALS },
 	{ "places", &PLACES },

@@ -50,6 +50,10 @@ handler page_register, action_register, page_login, action_login, action_logout,
 /* sign_in.c, account_identities.c: accounts of identity providers */
 handler page_sign_in_begin, page_sign_in_back, page_sign_in, action_sign_in;
 handler page_identities, action_identities;
+/* security.c, factor.c, passkey.c: second factors */
+handler page_security, action_security, page_app, action_app;
+handler page_login_factor, action_login_factor, page_confirm, action_confirm;
+handler action_passkey_challenge, action_login_passkey;
 /* admin.c: overview, audit log */
 handler page_admin, action_gpu_release, page_admin_audit;
 /* user.c: roles, bans, invitations */

@@ -20,7 +20,8 @@ admin_command backup_command, backup_check_command; /* backup.c */
 admin_command restore_command, restored_command;    /* restore.c */
 admin_command prune_command;                        /* prune.c */
 admin_command user_add_command, user_role_command, user_password_command, user_list_command,
-	user_first_admin_command, user_identities_command, user_unlink_command;       /* user.c */
+	user_first_admin_command, user_identities_command, user_unlink_command, user_factors_command,
+	user_remove_factor_command;                                                   /* user.c */
 admin_command task_load_command, task_publish_command;                            /* task_load.c */
 admin_command ranking_rebuild_command;                                            /* ranking.c */
 admin_command review_list_command, review_release_command, review_reject_command; /* review.c */

@@ -1,8 +1,9 @@
-/* Checks the settings for e-mail and the providers of sign-ins, and reports what this host offers
- * to a worker and what it lacks. podium-run does the checks. */
+/* Checks the settings for e-mail, providers and passkeys, and reports what this host offers to a
+ * worker and what it lacks. podium-run does the checks. */
 #include "cli/admin/admin.h"
 #include "lib/base/config.h"
 #include "lib/base/scope.h"
+#include "lib/identity/passkey_site.h"
 #include "lib/identity/provider.h"
 #include "lib/job/programs.h"
 #include "lib/mail/smtp.h"
@@ -21,10 +22,10 @@ static void check_providers(struct arena *arena, const struct config *config)
 	for (size_t i = 0; i < config->provider_count; i++) {
 		const struct provider_settings *provider = &config->providers[i];
 		if (provider_sign_in_address(arena, config, provider, &secrets, &address, &error))
-			admin_say("warning   Sign-in              %s\n", error.text);
+			admin_say("warning   Sign-in              %s", error.text);
 		else
 			admin_say(
-				"good      Sign-in              %s answers with its endpoints\n", provider->label);
+				"good      Sign-in              %s answers with its endpoints", provider->label);
 	}
 }
 
@@ -32,6 +33,7 @@ int doctor_command(int argc, char **argv)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct config config;
+	struct passkey_site site;
 	struct error error = { 0 };
 	if (argc != 1)
 		return admin_usage(argv[0]);
@@ -41,8 +43,14 @@ int doctor_command(int argc, char **argv)
 		return admin_complain(&error);
 	if (smtp_is_set(&config))
 		admin_say("good      E-mail               the settings mail_... and their files are right; "
-				  "`podium-admin mail test` sends one\n");
+				  "`podium-admin mail test` sends one");
 	check_providers(arena, &config);
+	if (passkey_site_of(config.public_url, &site))
+		admin_say("good      Passkeys             they belong to %s", site.host);
+	else
+		admin_say("missing   Passkeys             browsers offer none at %s; public_url needs "
+				  "https:// and a name",
+			config.public_url);
 	fflush(stdout);
 	const char *runner =
 		config.worker_runner[0] ? config.worker_runner : program_beside(arena, "podium-run");

@@ -34,7 +34,9 @@ export const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderbo
 	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz',
 	'/metrics', '/help/terminal/podium', '/help/terminal/podium.sha256',
 	// These lead to a provider, come from one, or show what one said.
-	'/sign-in', '/sign-in/*', '/sign-in/*/callback'];
+	'/sign-in', '/sign-in/*', '/sign-in/*/callback',
+	// These pages exist only during a login or a set-up, where factors.test.mjs looks at them.
+	'/login/factor', '/account/security/app'];
 
 // Lets only these roles look at the paths, if the router admits them.
 const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));
@@ -43,6 +45,7 @@ const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'],
 
 const ANYWHERE = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/join', '/language/py',
 	'/language/cu', '/judge', '/help', ...HELP_PAGES, '/account', '/account/identities',
+	'/account/security', '/account/confirm',
 	'/account/sessions', '/account/tokens', '/account/mail', '/device', '/account/data',
 	'/account/delete', ...only(VISITOR, '/account/deleted', '/login', '/register', '/forgot'),
 	'/admin',

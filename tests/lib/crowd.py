@@ -99,6 +99,9 @@ ADDRESSES = [
 	("user1", "/account/tokens", "/account/tokens"),
 	("user1", "/account/mail", "/account/mail"),
 	("user1", "/account/identities", "/account/identities"),
+	("user1", "/account/security", "/account/security"),
+	("user1", "/account/security/app", "/account/security/app"),
+	("user1", "/account/confirm", "/account/confirm"),
 	("user1", "/device", "/device"),
 	("user1", "/account/data", "/account/data"),
 	("user1", "/account/export", "/account/export"),
@@ -188,8 +191,9 @@ CALLS = [
 # data, and the preview of a rejudging, which does the whole work and rolls it back.
 MEASURED_ONCE = {"/account/export", "/admin/rejudgings/*"}
 
-# These lead to an identity provider and back; tests/integration/site/sign_in.test.py has one.
-AT_A_PROVIDER = {"/sign-in/*", "/sign-in/*/callback"}
+# These need a login that has begun, or an identity provider; tests/integration/site/sign_in.test.py
+# and factors.test.py have both.
+IN_A_LOGIN = {"/login/factor", "/sign-in/*", "/sign-in/*/callback"}
 
 SET = "name: Autumn\nproblems:\n  - {directory: small, name: small, gpus: [CPU]}\n"
 TASK = """lang: py

@@ -930,7 +930,7 @@ def no_login_token_or_registration_revives_a_deleted_account():
 	name = sql("SELECT name FROM users WHERE deleted_at IS NOT NULL")[0][0]
 	for password in ("", PASSWORD):
 		equal(Client(site.url).post("/login", [("name", name), ("password", password)]).status, 422)
-	for action in ("link", "role", "unban"):
+	for action in ("link", "role", "unban", "factors"):
 		equal(
 			admin.post(
 				"/admin/users",

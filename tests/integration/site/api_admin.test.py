@@ -590,6 +590,39 @@ def users_can_be_listed_given_roles_and_banned():
 
 
 @test
+def lost_factors_are_removed():
+	sql(
+		"INSERT INTO passkeys (user_id, name, credential_id, credential_hash, algorithm, "
+		"public_key, sign_count) SELECT id, 'key', 'x', UNHEX(SHA2('x', 256)), -7, 'k', 0 "
+		"FROM users WHERE name = 'eve'"
+	)
+	rows = {
+		one["name"]: one["second_factor"]
+		for one in ask("root-of-all", "GET", "users").json["items"]
+	}
+	equal((rows["eve"], rows["root-of-all"]), (True, False))
+	problem(
+		ask("root-of-all", "POST", "users/eve/remove-factors", {"confirm": "eva"}),
+		400,
+		"confirmation",
+		"the user's name: eve",
+	)
+	problem(
+		ask("root-of-all", "POST", "users/root-of-all/remove-factors", {"confirm": "root-of-all"}),
+		400,
+		"invalid",
+		"your own account",
+	)
+	equal(ask("root-of-all", "GET", "users?q=eve").json["items"][0]["second_factor"], True)
+	done = ask("root-of-all", "POST", "users/eve/remove-factors", {"confirm": "eve"})
+	equal(done.json["second_factor"], False)
+	audited("user.remove_factor", "eve")
+	problem(
+		ask("root-of-all", "POST", "users/eve/remove-factors", {"confirm": "eve"}), 404, "not_found"
+	)
+
+
+@test
 def invite_codes_can_be_created_and_revoked():
 	answer = ask(
 		"carl",

@@ -301,8 +301,9 @@ ODD = [
 # Forms that do different things depending on the field `action`, and the values of that field.
 ACTIONS = {
 	"/admin/invites": ["make", "revoke"],
+	"/account/security": ["add_passkey", "remove_passkey", "remove_app", "codes"],
+	"/admin/users": ["role", "link", "unban", "factors"],
 	"/leaderboard/*/questions": ["ask", "answer", "read"],
-	"/admin/users": ["role", "link", "unban"],
 	"/admin/workers": ["pause", "resume"],
 	"/admin/announcements": ["make", "end"],
 	"/admin/submission/*": ["hold", "note"],

@@ -527,7 +527,12 @@ WITHOUT_ENTRY = {
 ELSEWHERE = {
 	"account.delete": "account",
 	"question.answer": "board_questions",
+	"user.add_factor": "factors",
 	"user.link_identity": "sign_in",
+	"user.recovery_code": "factors",
+	"user.recovery_codes": "factors",
+	"user.refuse_passkey": "factors",
+	"user.remove_factor": "factors",
 	"user.mail": "mail",
 	"user.password": "users",
 	"user.unlink_identity": "sign_in",

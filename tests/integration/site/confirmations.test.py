@@ -41,6 +41,7 @@ ASKS = {
 	"/admin/users/*/ban": "users",
 	"/admin/sets/*": "sets",
 	"/account/identities": "sign_in",
+	"/account/security": "factors",
 }
 LOSES_NOTHING = {
 	"/submit",
@@ -60,6 +61,11 @@ LOSES_NOTHING = {
 	"/mail/unsubscribe/*",
 	"/forgot",
 	"/sign-in",
+	"/login/passkey",
+	"/login/factor",
+	"/passkey/challenge",
+	"/account/security/app",
+	"/account/confirm",
 	"/account/overtaken",
 	"/device",
 	"/admin/gpus/release",

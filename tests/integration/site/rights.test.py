@@ -150,6 +150,10 @@ PAGES = {
 	"/sign-in/*": ("/sign-in/hub", EVERYBODY),
 	"/sign-in/*/callback": ("/sign-in/hub/callback", rights(*6 * ["403"])),
 	"/account/identities": ("/account/identities", MEMBERS),
+	"/login/factor": ("/login/factor", EVERYBODY),
+	"/account/security": ("/account/security", MEMBERS),
+	"/account/security/app": ("/account/security/app", MEMBERS),
+	"/account/confirm": ("/account/confirm", rights("login", *6 * ["ok"])),
 	"/account/tokens": ("/account/tokens", MEMBERS),
 	"/account/mail": ("/account/mail", MEMBERS),
 	"/device": ("/device?code=BCDF-GHJK", MEMBERS),
@@ -227,6 +231,9 @@ OWN_SESSION = own(
 OWN_IDENTITY = own(
 	"SELECT i.id FROM identities i JOIN users u ON u.id = i.user_id WHERE u.name = '{name}'"
 )
+OWN_PASSKEY = own(
+	"SELECT p.id FROM passkeys p JOIN users u ON u.id = p.user_id WHERE u.name = '{name}'"
+)
 OWN_TOKEN = own(
 	"SELECT t.id FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE u.name = '{name}'"
 )
@@ -286,6 +293,22 @@ FORMS = {
 		"/account/identities",
 		[("identity", OWN_IDENTITY), ("confirm", "yes")],
 		MEMBERS,
+	),
+	# Nobody waits for a factor here, and browsers offer no passkeys at this site's address.
+	"/login/factor": ("/login/factor", [("code", "123456")], EVERYBODY),
+	"/login/passkey": ("/login/passkey", [("credential", "AA")], rights(*6 * ["422"])),
+	"/passkey/challenge": ("/passkey/challenge", [("purpose", "login")], rights(*7 * ["403"])),
+	"/account/security": (
+		"/account/security",
+		[("action", "remove_passkey"), ("passkey", OWN_PASSKEY), ("confirm", "yes")],
+		MEMBERS,
+	),
+	"/account/security/app": ("/account/security/app", [], MEMBERS),
+	# Only one of them has no factor and confirms with the password.
+	"/account/confirm": (
+		"/account/confirm",
+		[("password", PASSWORD)],
+		rights("login", *5 * ["422"], onetime="ok"),
 	),
 	"/account/password": (
 		"/account/password",
@@ -409,6 +432,8 @@ FORMS = {
 NOTHING_TO_DO = {
 	"/logout": ["nobody"],
 	"/theme": PEOPLE,
+	"/login/factor": PEOPLE,
+	"/account/confirm": PEOPLE,
 	"/account/overtaken": ["author", "creator", "stranger", "admin"],
 }
 
@@ -589,7 +614,11 @@ def make_papers():
 			"INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) SELECT id, "
 			f"'old', 'podium_x', UNHEX(SHA2(name, 256)), 'read' FROM users WHERE name = '{name}'; "
 			"INSERT INTO identities (user_id, issuer, subject, shown_as) SELECT id, "
-			f"'https://id.example.org', name, name FROM users WHERE name = '{name}'"
+			f"'https://id.example.org', name, name FROM users WHERE name = '{name}'; "
+			"INSERT INTO passkeys (user_id, name, credential_id, credential_hash, algorithm, "
+			"public_key, sign_count) SELECT id, 'key', name, UNHEX(SHA2(name, 256)), -7, 'k', 0 "
+			f"FROM users WHERE name = '{name}'; UPDATE sessions SET confirmed_at = '2099-01-01', "
+			f"factor = 'passkey' WHERE user_id = (SELECT id FROM users WHERE name = '{name}')"
 		)
 	sql(
 		"INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, "
