@@ -195,7 +195,7 @@ def both_pages_and_the_ranking_show_a_tie():
 	contains(
 		words(anyone, f"/submission/{second}"), "Ranked =1 on CPU. Tied with ada head to head."
 	)
-	contains(page, "share a rank, marked with = . How ranking works")
+	contains(page, "share a rank, marked with =. How ranking works")
 	contains(page, "Podium runs them head to head on one CPU")
 	for path in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
 		contains(

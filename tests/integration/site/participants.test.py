@@ -836,7 +836,6 @@ def the_form_says_what_the_server_will_run():
 		"Deadline none",
 		"Time limits tests 180 s, benchmarks 180 s, ranked 180 s",
 		"at most 1 MB",
-		"Memory the device’s",
 		"checks the test case and measures nothing",
 		"checks the test case and times the last of the 2 shapes, with a secret seed; the best "
 		"one counts in the ranking",

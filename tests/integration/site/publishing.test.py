@@ -433,10 +433,7 @@ def a_code_can_open_several_leaderboards():
 	contains(anyone.get(f"/join?code={code}").text, f'href="/login?next=/join%3Fcode%3D{code}"')
 	joined = ok(join(eve, f"  {code}\n"))
 	equal(joined.location, "/join")
-	contains(
-		whole(eve.get(joined.location)).words(),
-		"Closed leaderboards that you are a member of first second",
-	)
+	contains(whole(eve.get(joined.location)).words(), "Your members-only leaderboards first second")
 	contains(carl.get("/admin").words(), "second active members only")
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "second")], [200, 200])
 	ok(join(eve, code))  # entering the code again uses up no seat
