@@ -255,6 +255,12 @@ int ranked_gpu_of_request(
 	return wanted && *wanted ? ranked_gpu_named(request, shown, wanted, gpu) : 0;
 }
 
+bool board_is_frozen(const struct shown_leaderboard *shown, int64_t now_ms)
+{
+	int64_t frozen_at_ms = shown->leaderboard.frozen_at_ms;
+	return frozen_at_ms != TIME_NULL && frozen_at_ms <= now_ms;
+}
+
 const char *leaderboard_state(const struct leaderboard *leaderboard, int64_t now_ms)
 {
 	return leaderboard_state_of(leaderboard->deadline_ms, leaderboard->accepting,

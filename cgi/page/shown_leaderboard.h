@@ -56,6 +56,8 @@ int ranked_gpu_of_request(
 /* Returns "active", "closed" (by an admin), "ended" (the deadline has passed), "practice" (ended,
  * but still accepts submissions) or "archived". */
 const char *leaderboard_state(const struct leaderboard *leaderboard, int64_t now_ms);
+
+bool board_is_frozen(const struct shown_leaderboard *shown, int64_t now_ms);
 /* The same for a row without struct leaderboard. */
 const char *leaderboard_state_of(int64_t deadline_ms, int64_t accepting, int64_t practice,
 	int64_t archived_at_ms, int64_t now_ms);

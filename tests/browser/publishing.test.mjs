@@ -237,8 +237,8 @@ scene('a preview shows its state, and deadlines are in the reader’s time zone'
 	assert.deepEqual(
 		[...await owes(admin, '/leaderboard/frozen'), ...await owes(admin, '/archive')], []);
 	await admin.goto('/leaderboard/frozen');
-	for (const words of ['This is a preview', 'The ranking is frozen since',
-		'in the archive since'])
+	for (const words of ['This is a preview', 'The ranking was frozen',
+		'It takes no submissions; its results stay'])
 		await admin.getByText(words).first().waitFor();
 	const zone = await admin.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
 	assert.match(await admin.locator('.lead time').first().getAttribute('title'),

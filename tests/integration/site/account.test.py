@@ -438,7 +438,7 @@ def a_new_password_revokes_the_tokens_on_request():
 	for name in ("one", "two"):
 		equal(make_token(carol, name).status, 303)
 	shown = whole(carol.get("/account"))
-	contains(shown.words(), "Also revoke all 2 API tokens Programs that use one are then refused.")
+	contains(shown.words(), "Also revoke all 2 API tokens Programs that use them stop working.")
 	wrong = whole(
 		carol.post(
 			"/account/password",
