@@ -5,6 +5,7 @@
 #include "cgi/http/known_browser.h"
 #include "lib/base/format.h"
 #include "lib/job/job.h"
+#include "lib/leaderboard/right.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ enum { session_days = 14, seen_again_after_ms = 60000 };
 struct session_row {
 	int64_t user_id;
 	const char *name, *role;
-	int64_t must_change_password, seen_at_ms, held, overtaken;
+	int64_t must_change_password, seen_at_ms, held, overtaken, has_role;
 };
 static const struct column SESSION_COLUMNS[] = {
 	INTEGER(struct session_row, user_id),
@@ -25,13 +26,15 @@ static const struct column SESSION_COLUMNS[] = {
 	TIME(struct session_row, seen_at_ms),
 	INTEGER(struct session_row, held),
 	INTEGER(struct session_row, overtaken),
+	INTEGER(struct session_row, has_role),
 };
 #define HELD_JOB SQL_IS_HELD("j")
+#define HAS_ROLE SQL_HAS_ROLE("u")
 #define OVERTAKEN SQL_IS_OVERTAKEN("s.user_id")
 static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUMNS,
 	"SELECT s.user_id, u.name, u.role, u.must_change_password, s.seen_at AS seen_at_ms, "
 	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " HELD_JOB "), 0) AS held, " OVERTAKEN
-	" AS overtaken "
+	" AS overtaken, " HAS_ROLE " AS has_role "
 	"FROM sessions s JOIN users u ON u.id = s.user_id "
 	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) "
 	"AND u.banned_at IS NULL AND u.deleted_at IS NULL");
@@ -95,6 +98,7 @@ int session_recognise(struct request *request)
 		return rc;
 	request->viewer = (struct viewer){ .id = row.user_id,
 		.name = row.name,
+		.has_role = row.has_role,
 		.must_change_password = row.must_change_password && request->config->passwords,
 		.held = row.held };
 	role_from_name(row.role, &request->viewer.role);

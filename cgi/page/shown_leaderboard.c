@@ -27,6 +27,7 @@ static_assert(
 	offsetof(struct shown_row, shown) == 0 && offsetof(struct shown_leaderboard, leaderboard) == 0,
 	"the row starts with the leaderboard");
 static const struct column SHOWN_COLUMNS[] = {
+	INTEGER(struct shown_leaderboard, viewer_right),
 	LEADERBOARD_MEMBERS,
 	TIME(struct shown_leaderboard, version_at_ms),
 	INTEGER(struct shown_leaderboard, version_revision),
@@ -55,9 +56,10 @@ static const struct column SHOWN_COLUMNS[] = {
  *
  * This query runs often, so it is short: C code sorts the few devices, and the query for anonymous
  * visitors has a shorter access check. */
-#define BY_NAME(may_see) \
+#define BY_NAME(right, may_see) \
 	SELECT(struct shown_row, SHOWN_COLUMNS, \
-		"SELECT " SHOWN_FIELDS "v.number AS newest_number, g.gpu, g.position AS gpu_position, " \
+		"SELECT " right " AS viewer_right, " SHOWN_FIELDS \
+		"v.number AS newest_number, g.gpu, g.position AS gpu_position, " \
 		"  (SELECT r.position FROM ranking r FORCE INDEX (ranking_order) WHERE r.leaderboard_id " \
 		"= l.id " \
 		"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position " \
@@ -66,13 +68,14 @@ static const struct column SHOWN_COLUMNS[] = {
 					  "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
 					  "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
 					  "WHERE l.name = ? AND " may_see)
-static const struct statement BY_NAME_FOR_NOBODY = BY_NAME(SQL_IS_PUBLIC("l")),
-							  BY_NAME_FOR_VIEWER = BY_NAME(SQL_MAY_SEE("l"));
+static const struct statement BY_NAME_FOR_NOBODY = BY_NAME("0", SQL_IS_PUBLIC("l")),
+							  BY_NAME_FOR_VIEWER = BY_NAME(SQL_RIGHT("l"), SQL_MAY_SEE("l"));
 
 /* Like BY_NAME, for any version. The devices are those on which somebody is ranked in this
  * version. */
+#define RIGHT SQL_RIGHT("l")
 static const struct statement BY_VERSION = SELECT(struct shown_row, SHOWN_COLUMNS,
-	"SELECT " SHOWN_FIELDS "n.number AS newest_number, r.gpu, "
+	"SELECT " RIGHT " AS viewer_right, " SHOWN_FIELDS "n.number AS newest_number, r.gpu, "
 	"  COALESCE(g.position, 4294967295) AS gpu_position, "
 	"  (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
 	"AND e.task_version_id = v.id AND e.gpu = r.gpu "
@@ -119,7 +122,7 @@ static int ask_by_name(
 		return database_rows(request->db, request->arena, &BY_NAME_FOR_NOBODY, rows, count,
 			request->error, "s", name);
 	return database_rows(request->db, request->arena, &BY_NAME_FOR_VIEWER, rows, count,
-		request->error, "si", name, request->viewer.id);
+		request->error, "isi", request->viewer.id, name, request->viewer.id);
 }
 
 static int take_named_rows(struct request *request, const char *name,
@@ -159,7 +162,7 @@ static int shown_leaderboard_by_version(
 	int64_t number = query_number(request, "version", 0);
 	int rc = number && number <= UINT32_MAX && text_is_leaderboard_name(name)
 		? database_rows(request->db, request->arena, &BY_VERSION, &rows, &count, request->error,
-			"isi", number, name, request->viewer.id)
+			"iisi", request->viewer.id, number, name, request->viewer.id)
 		: 0;
 	if (rc)
 		return rc;
@@ -168,7 +171,7 @@ static int shown_leaderboard_by_version(
 	if (rows->shown.leaderboard.version_number == rows->shown.newest_number)
 		return shown_leaderboard_by_name(request, name, shown);
 	take_shown_rows(request->arena, shown, rows, count);
-	return shown->is_draft && !leaderboard_is_managed_by(&shown->leaderboard, &request->viewer)
+	return shown->is_draft && shown->viewer_right < RIGHT_READ
 		? no_such_version(request, name, version)
 		: 0;
 }
@@ -195,9 +198,10 @@ int shown_leaderboard_with_quotas(struct request *request, struct shown_leaderbo
 				  : quotas_of_leaderboard(
 					  request->db, request->arena, shown->leaderboard.id, quotas, request->error);
 	}
-	rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena,
-			 &WITH_QUOTAS, answers, request->error, "sis", name, request->viewer.id, name)
-										: 0;
+	rc = text_is_leaderboard_name(name)
+		? database_answers(request->db, request->arena, &WITH_QUOTAS, answers, request->error,
+			"isis", request->viewer.id, name, request->viewer.id, name)
+		: 0;
 	if (!rc)
 		rc = take_named_rows(request, name, shown, answers[0].rows, answers[0].count);
 	if (!rc)
@@ -265,10 +269,4 @@ const char *leaderboard_state_of(int64_t deadline_ms, int64_t accepting, int64_t
 const char *language_title(const char *language)
 {
 	return strcmp(language, "cu") == 0 ? "CUDA C++" : "Python";
-}
-
-bool leaderboard_is_managed_by(const struct leaderboard *leaderboard, const struct viewer *viewer)
-{
-	return viewer->role == ROLE_ADMIN
-		|| (viewer->role == ROLE_CREATOR && viewer->id == leaderboard->creator_id);
 }

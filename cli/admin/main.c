@@ -65,6 +65,8 @@ static const struct command {
 		"      the task has passed; --unchecked: without a check, also of added devices" },
 	{ "ranking rebuild", "[LEADERBOARD]", ranking_rebuild_command,
 		"recompute the ranking from the jobs" },
+	{ "ranking unfrozen", "LEADERBOARD", ranking_unfrozen_command,
+		"print the ranking as it would be without the freeze" },
 	{ "review list", "", review_list_command,
 		"list the results that are faster than their GPU allows and wait for review" },
 	{ "review release", "SUBMISSION GPU", review_release_command,
@@ -90,6 +92,11 @@ static const struct command {
 	{ "quota set", "LEADERBOARD MODE MOST [HOURS]", quota_set_command,
 		"allow MOST submissions in any HOURS [24] for test, benchmark, ranked or profile;\n"
 		"      MOST `site` means the site's quota" },
+	{ "role list", "LEADERBOARD", role_list_command,
+		"list the co-creators and the jury of a leaderboard" },
+	{ "role give", "LEADERBOARD USER ROLE", role_give_command,
+		"make a user co-creator or jury of a leaderboard" },
+	{ "role take", "LEADERBOARD USER", role_take_command, "take this role away" },
 	{ "mail test", "ADDRESS", mail_test_command,
 		"send an e-mail to ADDRESS with the settings mail_..., and print the mail server's\n"
 		"      answer" },

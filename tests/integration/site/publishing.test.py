@@ -133,6 +133,9 @@ ITS_OWN = {
 	"/admin/leaderboard/*/dryrun/status": ["/admin/leaderboard/small/dryrun/status"],
 	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
 	"/admin/leaderboard/*/hooks": ["/admin/leaderboard/small/hooks"],
+	"/admin/leaderboard/*/unfrozen": ["/admin/leaderboard/small/unfrozen"],
+	"/admin/leaderboard/*/roles": ["/admin/leaderboard/small/roles"],
+	"/admin/submissions": ["/admin/submissions?leaderboard=small"],
 	"/admin/hooks/*": ["/admin/hooks/{hook}"],
 	"/admin/hooks/*/status": ["/admin/hooks/{hook}/status"],
 }
@@ -161,7 +164,6 @@ ELSEWHERE = {
 	"/admin/host/*": ["/admin/host/none"],
 	"/admin/workers": ["/admin/workers"],
 	"/admin/review": ["/admin/review"],
-	"/admin/submissions": ["/admin/submissions"],
 	"/admin/announcements": ["/admin/announcements"],
 	"/admin/rejudgings": ["/admin/rejudgings"],
 	"/admin/rejudgings/*": ["/admin/rejudgings/1"],
@@ -307,7 +309,7 @@ def a_closed_leaderboard_does_not_exist_for_others():
 		is_visible_to(client, who)
 	contains(
 		whole(ada.get("/leaderboard/small")).words(),
-		"This leaderboard is closed: only its members, its creator and admins see it.",
+		"This leaderboard is closed: only its members, creators and jury, and admins see it.",
 	)
 
 
