@@ -3,6 +3,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/leaderboard/right.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static const struct statement TOKENS = SELECT(struct token, TOKEN_COLUMNS,
 
 struct found {
 	struct token token;
-	int64_t user_id;
+	int64_t user_id, has_role;
 	const char *user, *role;
 };
 static const struct column FOUND_COLUMNS[] = {
@@ -78,10 +79,12 @@ static const struct column FOUND_COLUMNS[] = {
 	INTEGER(struct found, user_id),
 	TEXT(struct found, user),
 	TEXT(struct found, role),
+	INTEGER(struct found, has_role),
 };
+#define HAS_ROLE SQL_HAS_ROLE("u")
 static const struct statement FIND = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT " TOKEN_FIELDS ", t.user_id, u.name AS user, u.role FROM api_tokens t "
-	"JOIN users u ON u.id = t.user_id "
+	"SELECT " TOKEN_FIELDS ", t.user_id, u.name AS user, u.role, " HAS_ROLE " AS has_role "
+	"FROM api_tokens t JOIN users u ON u.id = t.user_id "
 	"WHERE t.token_hash = ? AND (t.expires_at IS NULL OR t.expires_at > UTC_TIMESTAMP(3)) "
 	"AND u.banned_at IS NULL AND u.deleted_at IS NULL");
 static const struct statement NOTE_USE =
@@ -136,9 +139,9 @@ int token_check_scopes(const struct token_order *order, struct error *error)
 {
 	if (!order->scopes || order->scopes & ~(int64_t)(TOKEN_READ | TOKEN_SUBMIT | TOKEN_ADMIN))
 		return fail_field(error, "scope", "Choose at least one thing that the token may do.");
-	if (order->scopes & TOKEN_ADMIN && order->role == ROLE_PARTICIPANT)
-		return fail_field(
-			error, "scope", "Only creators and admins can create a token with the scope admin.");
+	if (order->scopes & TOKEN_ADMIN && !order->may_administer)
+		return fail_field(error, "scope",
+			"Only creators, jury members and admins can create a token with the scope admin.");
 	return 0;
 }
 
@@ -238,6 +241,7 @@ int token_peek(struct database *db, struct arena *arena, const char *secret,
 		return rc;
 	*holder =
 		(struct token_holder){ .token = found.token, .user_id = found.user_id, .user = found.user };
+	holder->has_role = found.has_role;
 	role_from_name(found.role, &holder->role);
 	return 0;
 }

@@ -29,7 +29,7 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	INTEGER(struct admin_leaderboard, id),
 	TEXT(struct admin_leaderboard, name),
 	TEXT(struct admin_leaderboard, creator),
-	INTEGER(struct admin_leaderboard, creator_id),
+	INTEGER(struct admin_leaderboard, right),
 	TIME(struct admin_leaderboard, deadline_ms),
 	INTEGER(struct admin_leaderboard, ended),
 	INTEGER(struct admin_leaderboard, accepting),
@@ -40,9 +40,10 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	TEXT(struct admin_leaderboard, gpus),
 	INTEGER(struct admin_leaderboard, offered),
 };
+#define RIGHT SQL_RIGHT("l")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LEADERBOARD_COLUMNS,
-	"SELECT l.id, l.name, u.name AS creator, l.creator_id, l.deadline AS deadline_ms, "
+	"SELECT l.id, l.name, u.name AS creator, " RIGHT " AS `right`, l.deadline AS deadline_ms, "
 	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.accepting, l.archived_at IS NOT NULL "
 	"AS archived, l.visibility, v.number AS version, "
 	"COALESCE(c.submissions, 0) AS submissions, "
@@ -141,9 +142,9 @@ static int read_overview(struct request *request, struct admin_view *view)
 	struct database_answer answers[COUNT(OVERVIEW_PARTS)] = { 0 };
 	const int64_t viewer = request->viewer.id, is_admin = view->is_admin;
 	int rc = database_answers(request->db, request->arena,
-		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "iiiiiiiiiii",
-		viewer, viewer, is_admin, (int64_t) true, viewer, is_admin, viewer, is_admin, viewer,
-		is_admin, viewer);
+		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "iiiiiiiiiiii",
+		viewer, viewer, viewer, is_admin, (int64_t) true, viewer, is_admin, viewer, is_admin,
+		viewer, is_admin, viewer);
 	if (rc)
 		return rc;
 	view->leaderboards = answers[ANSWER_LEADERBOARDS].rows,
@@ -172,7 +173,7 @@ static int read_overview(struct request *request, struct admin_view *view)
 int page_admin(struct request *request)
 {
 	struct admin_view view = { .is_admin = request->viewer.role == ROLE_ADMIN,
-		.viewer_id = request->viewer.id };
+		.is_creator = request->viewer.role != ROLE_PARTICIPANT };
 	int rc = read_overview(request, &view);
 	if (rc)
 		return rc;

@@ -23,7 +23,7 @@ struct audit_row {
 
 struct admin_view {
 	bool is_admin;
-	int64_t viewer_id;
+	bool is_creator; /* by the account, so the viewer may create leaderboards; also for admins */
 	const struct intake_stop *stop; /* NULL: the site accepts submissions */
 	struct admin_leaderboard *leaderboards;
 	size_t leaderboard_count;

@@ -5,6 +5,7 @@
 #include "lib/fleet/quarantine.h"
 #include "lib/judging/internal_error.h"
 #include "lib/leaderboard/publication.h"
+#include "lib/leaderboard/right.h"
 #include "lib/question/question.h"
 #include "lib/webhook/webhook.h"
 
@@ -153,7 +154,7 @@ static void add_waiting_boards(struct listing *list)
 	for (size_t i = 0; i < source->leaderboard_count; i++) {
 		const struct admin_leaderboard *board = &source->leaderboards[i];
 		const char *why = why_no_device(arena, board);
-		if (why && (is_admin(list->request) || board->creator_id == list->request->viewer.id))
+		if (why && board->right >= RIGHT_CHANGE)
 			add_attention(list,
 				(struct attention){ .state = "waiting",
 					.word = "no device",

@@ -8,7 +8,7 @@
 struct admin_leaderboard {
 	int64_t id;
 	const char *name, *creator; /* creator NULL: none */
-	int64_t creator_id, deadline_ms, ended, accepting, archived, version, submissions;
+	int64_t right, deadline_ms, ended, accepting, archived, version, submissions;
 	const char *visibility;
 	const char *gpus; /* "H200, CPU"; NULL: none chosen */
 	int64_t offered;  /* whether a worker offers one of them */

@@ -22,8 +22,9 @@ struct leaderboard_row {
 static const struct column LEADERBOARD_COLUMNS[] = { TEXT(struct leaderboard_row, name),
 	TEXT(struct leaderboard_row, visibility) };
 static const struct statement LEADERBOARDS = SELECT(struct leaderboard_row, LEADERBOARD_COLUMNS,
-	"SELECT name, visibility FROM leaderboards WHERE ? IN (0, creator_id) "
-	"ORDER BY visibility <> 'closed', name");
+	"SELECT name, visibility FROM leaderboards l WHERE " SQL_MAY_CHANGE(
+		"l") " "
+			 "ORDER BY visibility <> 'closed', name");
 
 /* ---- the list ---- */
 
@@ -34,7 +35,7 @@ static int list_leaderboards(
 	const char **chosen;
 	size_t chosen_count = request_form_values(request, "leaderboard", &chosen);
 	int rc = database_rows(request->db, request->arena, &LEADERBOARDS, &rows,
-		&view->leaderboard_count, error, "i", managed_creator(request));
+		&view->leaderboard_count, error, "i", request->viewer.id);
 	if (rc)
 		return rc;
 	view->leaderboards =
@@ -100,8 +101,7 @@ static int read_request(struct request *request, struct invite_request *wanted)
 			   *expires = request_form_or(request, "expires", "");
 	char *end = NULL;
 	*wanted = (struct invite_request){ .note = request_form_or(request, "note", ""),
-		.expires_at_ms = TIME_NULL,
-		.may_all = request->viewer.role == ROLE_ADMIN };
+		.expires_at_ms = TIME_NULL };
 	wanted->leaderboard_count = request_form_values(request, "leaderboard", &wanted->leaderboards);
 	wanted->most_uses = *uses ? strtoll(uses, &end, 10) : 0;
 	if (*uses && (*end || wanted->most_uses < 1 || wanted->most_uses > invite_most_uses))

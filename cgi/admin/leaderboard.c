@@ -10,6 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/judging/internal_error.h"
 #include "lib/leaderboard/check.h"
+#include "lib/leaderboard/role.h"
 #include "lib/task/engine.h"
 #include "lib/task/stock.h"
 #include "lib/task/version.h"
@@ -21,10 +22,8 @@
 
 static int check_may_change(struct request *request, const struct leaderboard *leaderboard)
 {
-	if (request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
-		return 0;
-	return fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.",
-		leaderboard->name);
+	return leaderboard_check_right(
+		request->db, request->arena, request->viewer.id, leaderboard, RIGHT_CHANGE, request->error);
 }
 
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard)
@@ -38,6 +37,26 @@ int leaderboard_of_admin_named(
 	int rc = leaderboard_seen_by(
 		request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
 	return rc ? rc : check_may_change(request, leaderboard);
+}
+
+static int leaderboard_with_right(
+	struct request *request, enum leaderboard_right least, struct leaderboard *leaderboard)
+{
+	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id,
+		request->path_parameters[0], leaderboard, request->error);
+	return rc ? rc
+			  : leaderboard_check_right(request->db, request->arena, request->viewer.id,
+				  leaderboard, least, request->error);
+}
+
+int leaderboard_of_owner(struct request *request, struct leaderboard *leaderboard)
+{
+	return leaderboard_with_right(request, RIGHT_OWN, leaderboard);
+}
+
+int leaderboard_of_reader(struct request *request, struct leaderboard *leaderboard)
+{
+	return leaderboard_with_right(request, RIGHT_READ, leaderboard);
 }
 
 int leaderboard_of_admin_read(
@@ -641,7 +660,7 @@ static int show_leaderboard_deletion(struct request *request, const struct leade
 int page_leaderboard_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
-	int rc = leaderboard_of_admin(request, &leaderboard);
+	int rc = leaderboard_of_owner(request, &leaderboard);
 	return rc ? rc : show_leaderboard_deletion(request, &leaderboard);
 }
 
@@ -649,7 +668,7 @@ int action_leaderboard_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
 	struct actor actor = actor_of(request);
-	int rc = leaderboard_of_admin(request, &leaderboard);
+	int rc = leaderboard_of_owner(request, &leaderboard);
 	if (rc)
 		return rc;
 	if (strcmp(request_form_or(request, "name", ""), leaderboard.name) != 0) {

@@ -84,12 +84,15 @@ struct deletion_form {
 	const char *typed, *name_error;
 };
 
-/* Read a leaderboard if the viewer may change it, else fail. Admins may change all leaderboards,
- * creators their own. leaderboard_of_admin takes the leaderboard's name from the first `*` of the
- * address. */
+/* Read a leaderboard if the viewer may change it, else fail. leaderboard_of_admin takes the
+ * leaderboard's name from the first `*` of the address. */
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard);
 int leaderboard_of_admin_named(
 	struct request *request, const char *name, struct leaderboard *leaderboard);
+
+/* Like leaderboard_of_admin, but the viewer needs RIGHT_OWN, or only RIGHT_READ. */
+int leaderboard_of_owner(struct request *request, struct leaderboard *leaderboard);
+int leaderboard_of_reader(struct request *request, struct leaderboard *leaderboard);
 
 /* Like leaderboard_of_admin, for callers that have already run the statement leaderboard_reading
  * (lib/leaderboard/leaderboard.h) together with others; `answer` is its answer. */

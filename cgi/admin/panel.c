@@ -13,9 +13,9 @@ static const struct panel_link CONTESTS[] = {
 	{ "/admin/announcements", "Announcements", { "/admin/announcements" }, true },
 };
 static const struct panel_link JUDGING[] = {
-	{ "/admin/submissions", "Submissions", { "/admin/submission" }, false },
+	{ "/admin/submissions", "Submissions", { "/admin/submission" }, true },
 	{ "/admin/review", "Held results", { "/admin/review" }, false },
-	{ "/admin/rejudgings", "Rejudging", { "/admin/rejudgings" }, false },
+	{ "/admin/rejudgings", "Rejudging", { "/admin/rejudgings" }, true },
 };
 static const struct panel_link SITE[] = {
 	{ "/admin/workers", "Workers", { "/admin/workers", "/admin/host", "/admin/device" }, false },
@@ -33,13 +33,13 @@ const size_t panel_group_count = COUNT(panel_groups);
 
 bool panel_has(const struct page *page)
 {
-	return page->viewer->role != ROLE_PARTICIPANT
+	return viewer_is_staff(page->viewer)
 		&& (section_is(page, "admin") || section_is(page, "review"));
 }
 
 bool panel_shows(const struct page *page, const struct panel_link *link)
 {
-	return link->for_creators || page->viewer->role == ROLE_ADMIN;
+	return link->for_staff || page->viewer->role == ROLE_ADMIN;
 }
 
 bool panel_is_current(const struct page *page, const struct panel_link *link)

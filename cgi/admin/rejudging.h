@@ -25,6 +25,9 @@ struct rejudgings_view {
 /* The error of a field, or NULL. */
 const char *rejudging_fault(const struct rejudgings_view *view, const char *field);
 
+/* Like rejudging_find, but ERROR_NOT_FOUND also if the viewer may not change its leaderboard. */
+int rejudging_of_viewer(struct request *request, int64_t id, struct rejudging *rejudging);
+
 struct rejudging_view {
 	const struct rejudging *rejudging;
 	const struct rejudged_result *results;

@@ -1,4 +1,4 @@
-/* Submissions for admins: searching, hiding, holding their results, notes. */
+/* Submissions for admins and creators: searching, hiding, holding their results, notes. */
 #include "cgi/admin/submission.h"
 
 #include "cgi/action/moderation.h"
@@ -9,6 +9,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/judging/review.h"
+#include "lib/leaderboard/role.h"
 #include "templates/admin_submission.h"
 
 #include <stdlib.h>
@@ -116,6 +117,27 @@ static int find_submissions(struct request *request, struct submissions_view *vi
 	return 0;
 }
 
+/* Admins search everywhere; others on one leaderboard that they may read all of. */
+static int check_search(struct request *request, struct submissions_view *view)
+{
+	struct leaderboard leaderboard;
+	enum leaderboard_right right = RIGHT_NONE;
+	view->is_admin = view->may_search = view->may_moderate = request->viewer.role == ROLE_ADMIN;
+	if (view->is_admin || !*view->leaderboard)
+		return 0;
+	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, view->leaderboard,
+		&leaderboard, request->error);
+	if (!rc)
+		rc = leaderboard_check_right(request->db, request->arena, request->viewer.id, &leaderboard,
+			RIGHT_READ, request->error);
+	if (!rc)
+		rc = leaderboard_right(request->db, request->arena, request->viewer.id, leaderboard.id,
+			&right, request->error);
+	view->may_search = !rc;
+	view->may_moderate = right >= RIGHT_CHANGE;
+	return rc;
+}
+
 int page_admin_submissions(struct request *request)
 {
 	struct submissions_view view = {
@@ -127,7 +149,9 @@ int page_admin_submissions(struct request *request)
 	int64_t number = query_number(request, "number", 0);
 	if (number)
 		return redirect(request, "/admin/submission/%lld", (long long)number);
-	int rc = find_submissions(request, &view);
+	int rc = check_search(request, &view);
+	if (!rc && view.may_search)
+		rc = find_submissions(request, &view);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Submissions", "admin");
@@ -136,6 +160,12 @@ int page_admin_submissions(struct request *request)
 }
 
 /* ---- one submission ---- */
+
+static int check_may_moderate(struct request *request)
+{
+	return leaderboard_right_to_submission(request->db, request->arena, request->viewer.id,
+		path_number(request, 0), RIGHT_CHANGE, request->error);
+}
 
 static int show_submission(struct request *request, struct admin_submission_view *view)
 {
@@ -160,11 +190,12 @@ static int show_submission(struct request *request, struct admin_submission_view
 int page_admin_submission(struct request *request)
 {
 	struct admin_submission_view view = { .reason = "" };
-	return show_submission(request, &view);
+	int rc = check_may_moderate(request);
+	return rc ? rc : show_submission(request, &view);
 }
 
-/* Actions that remove a submission from the ranking, with the texts of their confirmation pages. An
- * admin can undo each of these actions. */
+/* Actions that remove a submission from the ranking, with the texts of their confirmation pages.
+ * Each of these actions can be undone. */
 static const struct removal {
 	const char *action, *verb, *purpose, *effect, *back;
 } REMOVALS[] = {
@@ -173,7 +204,8 @@ static const struct removal {
 		.verb = "Hide",
 		.purpose = "",
 		.effect = "It leaves the ranking, where its author’s next best takes its place, and its "
-				  "page, source and files are there for its author and admins alone.",
+				  "page, source and files are only for its author, the leaderboard’s "
+				  "creators and jury, and admins.",
 		.back = "It can be shown and ranked again.",
 	},
 	{
@@ -265,7 +297,9 @@ int action_admin_submission(struct request *request)
 	struct admin_submission_view view = { .reason = request_form_or(request, "reason", ""),
 		.note = request_form(request, "note") };
 	bool asked = false;
-	int rc = check_removal(request, action, &asked);
+	int rc = check_may_moderate(request);
+	if (!rc)
+		rc = check_removal(request, action, &asked);
 	if (asked)
 		return rc;
 	if (!rc)

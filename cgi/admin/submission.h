@@ -20,6 +20,9 @@ struct submissions_view {
 	size_t count;
 	const char *user, *leaderboard, *number; /* as typed; "": any */
 	bool hidden;                             /* only hidden submissions */
+	bool is_admin;
+	bool may_search; /* false: the viewer must name a leaderboard first */
+	bool may_moderate;
 	int64_t before; /* the next page has IDs below this; 0: there is no next page */
 };
 

@@ -358,7 +358,7 @@ int api_admin_leaderboard_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
 	struct actor actor = actor_of(request);
-	int rc = leaderboard_of_admin(request, &leaderboard);
+	int rc = leaderboard_of_owner(request, &leaderboard);
 	if (!rc)
 		rc = api_confirm(request, "the leaderboard's name", leaderboard.name);
 	if (!rc)

@@ -169,7 +169,6 @@ static int find_invite(struct request *request, const char *code, struct invite 
 
 static int read_invite(struct request *request, struct invite_request *wanted)
 {
-	wanted->may_all = request->viewer.role == ROLE_ADMIN;
 	int rc = api_texts(request, "leaderboards", &wanted->leaderboards, &wanted->leaderboard_count);
 	if (!rc)
 		rc = api_text_or_nothing(request, "note", &wanted->note);

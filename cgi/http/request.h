@@ -53,6 +53,7 @@ struct viewer { /* the user who sends the request */
 	int64_t id; /* 0: not logged in */
 	const char *name;
 	enum role role;
+	bool has_role; /* on some leaderboard (lib/leaderboard/right.h) */
 	bool must_change_password;
 	int64_t held;                       /* for admins: number of results that await review */
 	const struct overtaking *overtaken; /* newest "you were overtaken" notice, or NULL */
@@ -68,6 +69,9 @@ struct awaited {
 	int64_t user_id; /* 0: nobody */
 	const char *name;
 };
+
+/* Creators, admins, and users with a role on some leaderboard: they may open the panel. */
+bool viewer_is_staff(const struct viewer *viewer);
 
 struct request {
 	struct arena *arena;

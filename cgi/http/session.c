@@ -7,6 +7,7 @@
 #include "lib/account/factor.h"
 #include "lib/base/format.h"
 #include "lib/job/job.h"
+#include "lib/leaderboard/right.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ enum {
 struct session_row {
 	int64_t user_id;
 	const char *name, *role;
-	int64_t must_change_password, seen_at_ms, held, overtaken;
+	int64_t must_change_password, seen_at_ms, held, overtaken, has_role;
 	const char *opened_with, *factor;
 	int64_t awaits_factor, confirmed_at_ms, has_factor;
 };
@@ -34,6 +35,7 @@ static const struct column SESSION_COLUMNS[] = {
 	TIME(struct session_row, seen_at_ms),
 	INTEGER(struct session_row, held),
 	INTEGER(struct session_row, overtaken),
+	INTEGER(struct session_row, has_role),
 	TEXT(struct session_row, opened_with),
 	TEXT(struct session_row, factor),
 	INTEGER(struct session_row, awaits_factor),
@@ -41,14 +43,15 @@ static const struct column SESSION_COLUMNS[] = {
 	INTEGER(struct session_row, has_factor),
 };
 #define HELD_JOB SQL_IS_HELD("j")
+#define HAS_ROLE SQL_HAS_ROLE("u")
 #define OVERTAKEN SQL_IS_OVERTAKEN("s.user_id")
 #define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUMNS,
 	"SELECT s.user_id, u.name, u.role, u.must_change_password, s.seen_at AS seen_at_ms, "
 	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " HELD_JOB "), 0) AS held, " OVERTAKEN
 	" AS overtaken, s.opened_with, s.factor, s.awaits_factor, s.confirmed_at AS "
-	"confirmed_at_ms, " OWN_FACTOR
-	" AS has_factor FROM sessions s JOIN users u ON u.id = s.user_id "
+	"confirmed_at_ms, " OWN_FACTOR " AS has_factor, " HAS_ROLE
+	" AS has_role FROM sessions s JOIN users u ON u.id = s.user_id "
 	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) "
 	"AND u.banned_at IS NULL AND u.deleted_at IS NULL");
 static const struct statement SEEN =
@@ -132,6 +135,7 @@ int session_recognise(struct request *request)
 	}
 	request->viewer = (struct viewer){ .id = row.user_id,
 		.name = row.name,
+		.has_role = row.has_role,
 		.must_change_password = row.must_change_password && request->config->passwords,
 		.held = row.held,
 		.opened_with = row.opened_with,

@@ -186,6 +186,16 @@ static const struct statement REMOVALS = SELECT(struct removal_row, REMOVAL_COLU
 	"JOIN leaderboards l ON l.id = r.leaderboard_id "
 	"WHERE r.user_id = ? ORDER BY r.removed_at");
 
+struct role_row {
+	const char *leaderboard, *role;
+	int64_t given_at_ms;
+};
+static const struct column ROLE_COLUMNS[] = { TEXT(struct role_row, leaderboard),
+	TEXT(struct role_row, role), TIME(struct role_row, given_at_ms) };
+static const struct statement HAS_ROLES = SELECT(struct role_row, ROLE_COLUMNS,
+	"SELECT l.name AS leaderboard, r.role, r.given_at AS given_at_ms FROM leaderboard_roles r "
+	"JOIN leaderboards l ON l.id = r.leaderboard_id WHERE r.user_id = ? ORDER BY r.given_at");
+
 struct overtaking_row {
 	const char *leaderboard, *gpu, *by;
 	int64_t at_ms;
@@ -426,6 +436,7 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "seats", &SEATS },
 	{ "invite_codes_used", &USES },
 	{ "removals", &REMOVALS },
+	{ "roles", &HAS_ROLES },
 	{ "days", &DAYS },
 	{ "leaderboards_made", &MADE },
 	{ "task_versions_made", &VERSIONS },

@@ -28,7 +28,7 @@ static const struct column ANNOUNCEMENT_COLUMNS[] = {
 	TEXT(struct announcement, made_by),
 };
 /* Only admins announce on the whole site, where `l` is no row. */
-#define SQL_ANNOUNCES(viewer, leaderboard) "COALESCE(" SQL_ANSWERS(viewer, leaderboard) ", FALSE) "
+#define SQL_ANNOUNCES(viewer, leaderboard) "(" SQL_RIGHT_OF(viewer, leaderboard) " >= 2) "
 #define ANNOUNCEMENTS \
 	"SELECT a.id, a.from_at AS from_ms, a.until_at AS until_ms, a.text, l.name AS leaderboard, " \
 	"a.made_by " \
@@ -49,8 +49,8 @@ static const struct statement ONE =
 	SELECT(struct announcement, ANNOUNCEMENT_COLUMNS, ANNOUNCEMENTS "WHERE a.id = ?");
 static const struct column NAME_COLUMNS[] = { TEXT(struct announced_leaderboard, name) };
 static const struct statement LEADERBOARDS = SELECT(struct announced_leaderboard, NAME_COLUMNS,
-	"SELECT l.name FROM leaderboards l JOIN users viewer ON viewer.id = ? AND " SQL_ANSWERS(
-		"viewer", "l") " ORDER BY l.name");
+	"SELECT l.name FROM leaderboards l JOIN users viewer ON viewer.id = ? AND " SQL_ANNOUNCES(
+		"viewer", "l") "ORDER BY l.name");
 
 /* ---- the cache of a thread ---- */
 
@@ -191,8 +191,8 @@ struct answered_leaderboard {
 static const struct column ANSWERED_COLUMNS[] = { INTEGER(struct answered_leaderboard, id) };
 static const struct statement ANSWERED_LEADERBOARD =
 	SELECT(struct answered_leaderboard, ANSWERED_COLUMNS,
-		"SELECT l.id FROM leaderboards l JOIN users viewer ON viewer.id = ? AND " SQL_ANSWERS(
-			"viewer", "l") " WHERE l.name = ?");
+		"SELECT l.id FROM leaderboards l JOIN users viewer ON viewer.id = ? AND " SQL_ANNOUNCES(
+			"viewer", "l") "WHERE l.name = ?");
 
 static int find_announcement_leaderboard(struct request *request, struct making *making)
 {

@@ -354,7 +354,7 @@ static int filter_of_request(struct request *request, struct home_filter *filter
 static int read_internal_errors(struct request *request, struct home_view *view)
 {
 	struct internal_errors *rows;
-	if (request->viewer.role == ROLE_PARTICIPANT)
+	if (!viewer_is_staff(&request->viewer))
 		return 0;
 	int rc = database_rows(request->db, request->arena, &internal_errors_reading, &rows,
 		&view->internal_error_count, request->error, "iii", request->viewer.id,

@@ -44,7 +44,7 @@ static int show_questions(struct request *request, struct questions_view *view)
 {
 	const struct leaderboard *leaderboard = &view->shown->leaderboard;
 	struct error own = { 0 }, *refusal = request->error;
-	view->may_answer = view->shown->may_answer == 1;
+	view->may_answer = view->shown->viewer_right >= RIGHT_READ;
 	view->may_ask = request->viewer.id && leaderboard->archived_at_ms == TIME_NULL;
 	request->error = &own;
 	int rc = read_questions(request, view);

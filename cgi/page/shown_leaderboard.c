@@ -28,12 +28,12 @@ static_assert(
 	offsetof(struct shown_row, shown) == 0 && offsetof(struct shown_leaderboard, leaderboard) == 0,
 	"the row starts with the leaderboard");
 static const struct column SHOWN_COLUMNS[] = {
+	INTEGER(struct shown_leaderboard, viewer_right),
 	LEADERBOARD_MEMBERS,
 	TIME(struct shown_leaderboard, version_at_ms),
 	INTEGER(struct shown_leaderboard, version_revision),
 	INTEGER(struct shown_leaderboard, is_draft),
 	INTEGER(struct shown_leaderboard, last_number),
-	INTEGER(struct shown_leaderboard, may_answer),
 	INTEGER(struct shown_leaderboard, unread_questions),
 	INTEGER(struct shown_leaderboard, newest_number),
 	TEXT(struct shown_row, gpu),
@@ -58,9 +58,9 @@ static const struct column SHOWN_COLUMNS[] = {
  *
  * This query runs often, so it is short: C code sorts the few devices, and the query for anonymous
  * visitors has a shorter access check. */
-#define BY_NAME(may_see, questions) \
+#define BY_NAME(right, questions, may_see) \
 	SELECT(struct shown_row, SHOWN_COLUMNS, \
-		"SELECT " SHOWN_FIELDS questions \
+		"SELECT " right " AS viewer_right, " SHOWN_FIELDS questions " AS unread_questions, " \
 		"v.number AS newest_number, g.gpu, g.position AS gpu_position, " \
 		"  (SELECT r.position FROM ranking r FORCE INDEX (ranking_order) WHERE r.leaderboard_id " \
 		"= l.id " \
@@ -70,16 +70,17 @@ static const struct column SHOWN_COLUMNS[] = {
 					  "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
 					  "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
 					  "WHERE l.name = ? AND " may_see)
-#define QUESTIONS \
-	SQL_MAY_ANSWER("l") " AS may_answer, " SQL_UNREAD_QUESTIONS("l") " AS unread_questions, "
-static const struct statement BY_NAME_FOR_NOBODY = BY_NAME(
-								  SQL_IS_PUBLIC("l"), "0 AS may_answer, 0 AS unread_questions, "),
-							  BY_NAME_FOR_VIEWER = BY_NAME(SQL_MAY_SEE("l"), QUESTIONS);
+static const struct statement BY_NAME_FOR_NOBODY = BY_NAME("0", "0", SQL_IS_PUBLIC("l")),
+							  BY_NAME_FOR_VIEWER = BY_NAME(
+								  SQL_RIGHT("l"), SQL_UNREAD_QUESTIONS("l"), SQL_MAY_SEE("l"));
 
 /* Like BY_NAME, for any version. The devices are those on which somebody is ranked in this
  * version. */
+#define RIGHT SQL_RIGHT("l")
+#define UNREAD SQL_UNREAD_QUESTIONS("l")
 static const struct statement BY_VERSION = SELECT(struct shown_row, SHOWN_COLUMNS,
-	"SELECT " SHOWN_FIELDS QUESTIONS "n.number AS newest_number, r.gpu, "
+	"SELECT " RIGHT " AS viewer_right, " SHOWN_FIELDS UNREAD " AS unread_questions, "
+	"n.number AS newest_number, r.gpu, "
 	"  COALESCE(g.position, 4294967295) AS gpu_position, "
 	"  (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
 	"AND e.task_version_id = v.id AND e.gpu = r.gpu "
@@ -176,7 +177,7 @@ static int shown_leaderboard_by_version(
 	if (rows->shown.leaderboard.version_number == rows->shown.newest_number)
 		return shown_leaderboard_by_name(request, name, shown);
 	take_shown_rows(request->arena, shown, rows, count);
-	return shown->is_draft && !leaderboard_is_managed_by(&shown->leaderboard, &request->viewer)
+	return shown->is_draft && shown->viewer_right < RIGHT_READ
 		? no_such_version(request, name, version)
 		: 0;
 }
@@ -281,10 +282,4 @@ const char *leaderboard_state_of(int64_t deadline_ms, int64_t accepting, int64_t
 const char *language_title(const char *language)
 {
 	return strcmp(language, "cu") == 0 ? "CUDA C++" : "Python";
-}
-
-bool leaderboard_is_managed_by(const struct leaderboard *leaderboard, const struct viewer *viewer)
-{
-	return viewer->role == ROLE_ADMIN
-		|| (viewer->role == ROLE_CREATOR && viewer->id == leaderboard->creator_id);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const struct column SUBMISSION_COLUMNS[] = {
+	INTEGER(struct submission_row, right),
 	INTEGER(struct submission_row, id),
 	INTEGER(struct submission_row, user_id),
 	INTEGER(struct submission_row, leaderboard_id),
@@ -23,7 +24,6 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	INTEGER(struct submission_row, practice),
 	INTEGER(struct submission_row, dry_run),
 	TIME(struct submission_row, frozen_at_ms),
-	INTEGER(struct submission_row, creator_id),
 	BLOB(struct submission_row, sha256),
 	TEXT(struct submission_row, note),
 	INTEGER(struct submission_row, withdrawn),
@@ -35,17 +35,19 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct submission_row, tolerance),
 	BLOB(struct submission_row, source),
 };
+#define RIGHT SQL_RIGHT("l")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define MAY_SEE_TRIAL SQL_MAY_SEE_TRIAL("s", "l")
 #define SUBMISSION_WITH(task, source) \
 	SELECT(struct submission_row, SUBMISSION_COLUMNS, \
-		"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, " \
+		"SELECT " RIGHT \
+		" AS `right`, s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, " \
 		"s.file_name, s.mode, " \
 		"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = " \
 		"l.task_version_id AS current_version, " \
 		"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline " \
 		"AS sources_public, s.practice, s.dry_run, " \
-		"  l.frozen_at AS frozen_at_ms, l.creator_id, s.sha256, s.note, s.withdrawn_at IS NOT " \
+		"  l.frozen_at AS frozen_at_ms, s.sha256, s.note, s.withdrawn_at IS NOT " \
 		"NULL AS withdrawn, " \
 		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " task ", " source " AS source " \
 		"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = " \
@@ -69,10 +71,19 @@ const struct statement submission_reading = SUBMISSION_WITH(NO_TASK, "NULL"),
 
 /* ---- reading ---- */
 
-bool submission_is_owned(const struct request *request, const struct submission_row *row)
+static bool is_author(const struct request *request, const struct submission_row *row)
 {
-	return request->viewer.id
-		&& (request->viewer.id == row->user_id || request->viewer.role == ROLE_ADMIN);
+	return request->viewer.id && request->viewer.id == row->user_id;
+}
+
+bool submission_is_read(const struct request *request, const struct submission_row *row)
+{
+	return is_author(request, row) || row->right >= RIGHT_READ;
+}
+
+bool submission_can_cancel(const struct request *request, const struct submission_row *row)
+{
+	return is_author(request, row) || row->right >= RIGHT_CHANGE;
 }
 
 int submission_take(
@@ -81,8 +92,8 @@ int submission_take(
 	if (!answer->count)
 		return fail(request->error, ERROR_NOT_FOUND, "There is no submission with this number.");
 	*row = *(const struct submission_row *)answer->rows;
-	return row->hidden && !submission_is_owned(request, row)
-		? fail(request->error, ERROR_NOT_FOUND, "This submission was hidden by an admin.")
+	return row->hidden && !submission_is_read(request, row)
+		? fail(request->error, ERROR_NOT_FOUND, "This submission is hidden.")
 		: 0;
 }
 
@@ -91,7 +102,7 @@ static int find_numbered(struct request *request, const struct statement *statem
 {
 	struct database_answer answer = { 0 };
 	int rc = database_rows(request->db, request->arena, statement, &answer.rows, &answer.count,
-		request->error, "iii", id, request->viewer.id, request->viewer.id);
+		request->error, "iiii", request->viewer.id, id, request->viewer.id, request->viewer.id);
 	return rc ? rc : submission_take(request, &answer, row);
 }
 
@@ -107,7 +118,7 @@ int submission_without_task(struct request *request, struct submission_row *row)
 
 bool submission_may_see_source(const struct request *request, const struct submission_row *row)
 {
-	return submission_is_owned(request, row) || (row->ended && row->sources_public);
+	return submission_is_read(request, row) || (row->ended && row->sources_public);
 }
 
 /* ---- for the author ---- */
@@ -115,10 +126,10 @@ bool submission_may_see_source(const struct request *request, const struct submi
 int submission_to_cancel(struct request *request, struct submission_row *row)
 {
 	int rc = submission_without_task(request, row);
-	return rc || submission_is_owned(request, row)
+	return rc || submission_can_cancel(request, row)
 		? rc
-		: fail(
-			request->error, ERROR_FORBIDDEN, "Only its author and admins may cancel a submission.");
+		: fail(request->error, ERROR_FORBIDDEN,
+			"Only its author, the leaderboard's creators and admins may cancel a submission.");
 }
 
 int submission_of_author(struct request *request, const char *deed, struct submission_row *row)

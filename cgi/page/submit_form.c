@@ -40,14 +40,14 @@ static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLU
 	"FROM submissions s FORCE INDEX (submissions_history) WHERE s.user_id = ? "
 	"AND s.leaderboard_id = ? AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1");
 #define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
-/* Reads an earlier submission if the viewer may read its source: as author, as admin, or because
+/* Reads an earlier submission if the viewer may read its source: as author, by a right, or because
  * the leaderboard's sources are public after the deadline. */
 static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j "
 	"WHERE j.submission_id = s.id) AS gpus, s.file_name, "
 	"  b.content AS source FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id "
 	"JOIN blobs b ON b.sha256 = s.sha256 "
-	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_IS_SHOWN("s") " AND " MAY_SEE_SOURCE);
+	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_IS_SHOWN("s", "l") " AND " MAY_SEE_SOURCE);
 
 /* Finds a template by its language, ignoring case. */
 struct template_row {

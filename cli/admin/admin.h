@@ -23,14 +23,15 @@ admin_command user_add_command, user_role_command, user_password_command, user_l
 	user_first_admin_command, user_identities_command, user_unlink_command, user_factors_command,
 	user_remove_factor_command;                                                   /* user.c */
 admin_command task_load_command, task_publish_command;                            /* task_load.c */
-admin_command ranking_rebuild_command;                                            /* ranking.c */
+admin_command ranking_rebuild_command, ranking_unfrozen_command;                  /* ranking.c */
 admin_command review_list_command, review_release_command, review_reject_command; /* review.c */
 admin_command rejudge_start_command, rejudge_list_command, rejudge_show_command,
-	rejudge_apply_command, rejudge_discard_command;           /* rejudge.c */
-admin_command quota_show_command, quota_set_command;          /* quota.c */
-admin_command question_list_command, question_answer_command; /* board_question.c */
-admin_command mail_test_command;                              /* mail.c */
-admin_command doctor_command;                                 /* doctor.c */
+	rejudge_apply_command, rejudge_discard_command;                    /* rejudge.c */
+admin_command quota_show_command, quota_set_command;                   /* quota.c */
+admin_command question_list_command, question_answer_command;          /* board_question.c */
+admin_command role_list_command, role_give_command, role_take_command; /* role.c */
+admin_command mail_test_command;                                       /* mail.c */
+admin_command doctor_command;                                          /* doctor.c */
 admin_command worker_list_command, worker_drain_command, worker_pause_command,
 	worker_quarantine_command, worker_resume_command; /* worker.c */
 admin_command worker_invite_command, worker_revoke_command,

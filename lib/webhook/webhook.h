@@ -44,9 +44,8 @@ typedef char webhook_secret[6 + 44 + 1];
 enum { webhook_old_secret_most_hours = 7 * 24, webhook_old_secret_usual_hours = 24 };
 
 struct webhook {
-	int64_t id, leaderboard_id; /* leaderboard_id SQL_NULL_INTEGER: the whole site */
-	const char *leaderboard;    /* its name; NULL: the whole site */
-	int64_t leaderboard_creator_id;
+	int64_t id, leaderboard_id;        /* leaderboard_id SQL_NULL_INTEGER: the whole site */
+	const char *leaderboard;           /* its name; NULL: the whole site */
 	const char *name, *address, *form; /* form: "json", "discord" */
 	int64_t events;
 	const char *state;  /* "active", "paused", "off" */

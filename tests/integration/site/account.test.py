@@ -365,7 +365,7 @@ def an_invalid_token_form_is_refused_at_its_field_and_keeps_the_input():
 	for fields, status, sentence in (
 		(("  ", ["read"], 30), 422, "Enter a name that tells you later"),
 		(("x", [], 30), 422, "Choose at least one thing"),
-		(("x", ["admin"], 30), 422, "Only creators and admins"),
+		(("x", ["admin"], 30), 422, "Only creators, jury members and admins"),
 		(("x", ["read"], 99999), 422, "A token expires after"),
 		(("x", ["read"], "soon"), 422, "A token expires after"),
 		(("laptop <b>", ["read"], 30), 409, "You already have a token with this name"),
@@ -522,6 +522,11 @@ def leave_traces():
 			FROM leaderboards WHERE name = 'other';
 		INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT id, {number}
 			FROM leaderboards WHERE name = 'small';
+		INSERT INTO leaderboard_roles (leaderboard_id, user_id, role, given_by)
+			SELECT id, {number}, 'jury', 'ada' FROM leaderboards WHERE name = 'other';
+		INSERT INTO leaderboard_roles (leaderboard_id, user_id, role, given_by)
+			SELECT l.id, u.id, 'jury', 'ada' FROM leaderboards l JOIN users u ON u.name = 'bob'
+				WHERE l.name = 'other';
 		INSERT INTO invites (code, note, created_by)
 			VALUES ('code-of-ada', 'for my class', {number});
 		INSERT INTO webhooks (name, address, form, events, secret, state, created_by)
@@ -601,6 +606,7 @@ def the_export_has_every_own_submission_with_its_source_and_nothing_of_others():
 	equal([(one["name"], one["address"]) for one in data["terminals"]], [("my box", "192.0.2.7")])
 	equal([one["code"] for one in data["invite_codes_used"]], ["code-of-ada"])
 	equal([one["leaderboard"] for one in data["removals"]], ["small"])
+	equal([(one["leaderboard"], one["role"]) for one in data["roles"]], [("other", "jury")])
 	equal(
 		[(one["code"], one["note"]) for one in data["invites_made"]],
 		[("code-of-ada", "for my class")],
@@ -865,6 +871,7 @@ def data_left_by_others_is_deleted_too():
 		("password_links", "user_id"),
 		("leaderboard_members", "user_id"),
 		("leaderboard_removals", "user_id"),
+		("leaderboard_roles", "user_id"),
 		("user_days", "user_id"),
 		("uploads", "creator_id"),
 	):
@@ -893,7 +900,15 @@ def data_left_by_others_is_deleted_too():
 		],
 		[],
 	)
-	for table in ("announcements", "rejudgings", "dry_runs", "pauses", "invites", "users"):
+	for table in (
+		"announcements",
+		"rejudgings",
+		"dry_runs",
+		"pauses",
+		"invites",
+		"users",
+		"leaderboard_roles",
+	):
 		lacks(str(sql(f"SELECT * FROM {table}")), "'ada'")
 	lines = (
 		"SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"

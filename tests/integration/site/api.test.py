@@ -1174,7 +1174,7 @@ def held_times_and_hidden_submissions_are_visible_to_their_author_only():
 		f"id = {number}"
 	)
 	for end in ("", "/status", "/samples", "/source"):
-		problem(program("bob").ask("GET", path + end), 404, "not_found", "hidden by an admin")
+		problem(program("bob").ask("GET", path + end), 404, "not_found", "is hidden")
 		equal(program("ada").ask("GET", path + end).status, 200)
 	equal(program("ada").read(path)["hidden"], True)
 	problem(program("bob").ask("GET", f"/api/v1/compare?a={number}&b=1"), 404, "not_found")

@@ -134,6 +134,7 @@ EXAMPLES = {
 	"gpus": "{uuid}",
 	"webhooks": "{hook}",
 	"versions": "1",
+	"roles": "bob",
 }
 
 
@@ -221,18 +222,18 @@ def users_without_rights_are_refused_and_change_nothing():
 def a_creator_cannot_change_another_creators_leaderboard():
 	before = state()
 	for method, pattern, access in routes():
-		if access != "CREATORS" or "*" not in pattern:
+		if access not in ("CREATORS", "STAFF") or "*" not in pattern:
 			continue
 		answer = ask("dora", method, example(pattern), None if method == "GET" else {})
 		equal(
 			(method, pattern, answer.status),
-			(method, pattern, 403 if pattern.startswith("leaderboards") else 404),
+			(method, pattern, 403 if pattern.startswith(("leaderboards", "submissions")) else 404),
 		)
 	problem(
 		ask("dora", "GET", "webhooks?leaderboard=small"),
 		403,
 		"forbidden",
-		"Only the creator of small",
+		"Only the creators of small",
 	)
 	problem(
 		ask(
@@ -263,6 +264,25 @@ def an_unknown_field_is_refused_by_name():
 
 
 # ---- leaderboards ----
+
+
+@test
+def roles_on_a_leaderboard_can_be_given_and_taken():
+	equal(ask("carl", "PUT", "leaderboards/small/roles/eve", {"role": "jury"}).status, 204)
+	audited("leaderboard.role", "small", "carl")
+	problem(
+		ask("carl", "PUT", "leaderboards/small/roles/eve", {"role": "king"}),
+		400,
+		"invalid",
+		"co-creator and jury",
+	)
+	problem(ask("carl", "PUT", "leaderboards/small/roles/x%20y", {"role": "jury"}), 400, "invalid")
+	roles = ask("carl", "GET", "leaderboards/small/roles").json["items"]
+	equal([(one["user"], one["role"]) for one in roles], [("eve", "jury")])
+	equal(ask("carl", "DELETE", "leaderboards/small/roles/eve").status, 204)
+	problem(ask("carl", "DELETE", "leaderboards/small/roles/eve"), 404, "not_found", "no role")
+	ranks = ask("carl", "GET", "leaderboards/small/unfrozen").json["items"]
+	equal([(one["user"], one["rank"], one["public_rank"]) for one in ranks], [("ada", 1, 1)])
 
 
 @test

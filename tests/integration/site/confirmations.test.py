@@ -30,6 +30,7 @@ ASKS = {
 	"/admin/review": "here",
 	"/admin/submission/*": "here",
 	"/admin/users": "here",
+	"/admin/leaderboard/*/roles": "here",
 	"/admin/workers": "here",
 	"/submission/*/cancel": "here",
 	"/submission/*/withdraw": "participants",
@@ -340,6 +341,21 @@ def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
 		[("action", "role"), ("user", "bob"), ("role", "participant")],
 		"SELECT role FROM users WHERE name = 'bob'",
 		["They create no leaderboards"],
+	)
+	roles = "SELECT role FROM leaderboard_roles"
+	equal(
+		admin.post(
+			"/admin/leaderboard/small/roles",
+			[("action", "give"), ("user", "bob"), ("role", "jury")],
+		).status,
+		303,
+	)
+	asks(
+		admin,
+		"/admin/leaderboard/small/roles",
+		[("action", "take"), ("user", "bob")],
+		roles,
+		["Take the role of bob on small away?"],
 	)
 	equal(
 		admin.post(

@@ -73,7 +73,17 @@ def every_page_has_the_sidebar_with_the_current_link():
 @test
 def creators_see_only_their_links():
 	links = re.findall(r'href="([^"]*)"', sidebar(carl.get("/admin")))
-	equal(links, ["/admin", "/admin#leaderboards", "/admin/invites", "/admin/announcements"])
+	equal(
+		links,
+		[
+			"/admin",
+			"/admin#leaderboards",
+			"/admin/invites",
+			"/admin/submissions",
+			"/admin/rejudgings",
+			"/admin/announcements",
+		],
+	)
 	equal(len(re.findall(r"href=", sidebar(admin.get("/admin")))), 11)
 
 

@@ -1067,7 +1067,7 @@ def a_correct_result_that_is_not_ranked_says_why():
 		(
 			"s.hidden_at = UTC_TIMESTAMP(3), s.hidden_reason = 'copied'",
 			"s.hidden_at = NULL, s.hidden_reason = NULL",
-			"; an admin has hidden it, so it is not ranked.",
+			"; it is hidden, so it is not ranked.",
 			None,
 		),
 		(

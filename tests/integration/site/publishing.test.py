@@ -134,6 +134,9 @@ ITS_OWN = {
 	"/admin/leaderboard/*/dryrun/status": ["/admin/leaderboard/small/dryrun/status"],
 	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
 	"/admin/leaderboard/*/hooks": ["/admin/leaderboard/small/hooks"],
+	"/admin/leaderboard/*/unfrozen": ["/admin/leaderboard/small/unfrozen"],
+	"/admin/leaderboard/*/roles": ["/admin/leaderboard/small/roles"],
+	"/admin/submissions": ["/admin/submissions?leaderboard=small"],
 	"/admin/hooks/*": ["/admin/hooks/{hook}"],
 	"/admin/hooks/*/status": ["/admin/hooks/{hook}/status"],
 }
@@ -162,7 +165,6 @@ ELSEWHERE = {
 	"/admin/host/*": ["/admin/host/none"],
 	"/admin/workers": ["/admin/workers"],
 	"/admin/review": ["/admin/review"],
-	"/admin/submissions": ["/admin/submissions"],
 	"/admin/announcements": ["/admin/announcements"],
 	"/admin/rejudgings": ["/admin/rejudgings"],
 	"/admin/rejudgings/*": ["/admin/rejudgings/1"],

@@ -130,13 +130,13 @@ def a_rejudging_starts_from_a_form_that_says_what_is_wrong():
 
 
 @test
-def only_admins_rejudge():
-	for client, expected in ((anyone, 303), (ada, 403), (creator, 403)):
-		equal(client.get("/admin/rejudgings").status, expected)
+def only_admins_and_its_creators_rejudge():
+	for client, expected in ((anyone, 303), (ada, 403), (creator, 404)):
 		equal(client.get("/admin/rejudgings/1").status, expected)
-	for client in (ada, creator):
+	equal(ada.get("/admin/rejudgings").status, 403)
+	for client, expected in ((ada, 403), (creator, 404)):
 		equal(rejudge(client, scope="all").status, 403)
-		equal(end(1, "apply", client=client).status, 403)
+		equal(end(1, "apply", client=client).status, expected)
 	equal(
 		admin.post(
 			"/admin/rejudgings", [("scope", "all"), ("leaderboard", "small")], csrf="0" * 64
@@ -228,7 +228,7 @@ def a_new_result_can_be_inspected_before_it_is_applied():
 		f"/admin/rejudgings/x/{result}",
 	):
 		equal((path, admin.get(path).status), (path, 404))
-	for client, expected in ((anyone, 303), (bob, 403), (creator, 403)):
+	for client, expected in ((anyone, 303), (bob, 403), (creator, 404)):
 		equal(client.get(f"/admin/rejudgings/{number}/{result}").status, expected)
 
 

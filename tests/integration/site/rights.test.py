@@ -55,6 +55,8 @@ PEOPLE = [
 	"stranger",
 	"admin",
 	"onetime",
+	"cocreator",
+	"jury",
 ]
 clients = {who: Client(site.url) for who in PEOPLE}
 NAMES = {
@@ -66,6 +68,8 @@ NAMES = {
 	"banned": "mallory",
 	"deleted": "gone",
 	"onetime": "tim",
+	"cocreator": "coco",
+	"jury": "judy",
 }
 tokens, kept_cookies, made = {}, {}, {}
 
@@ -75,12 +79,14 @@ ADDRESS_FORM = [("action", "set"), ("address", "new@one.example"), ("current", P
 WITHOUT_TOKEN = ["/mail/unsubscribe/*"]
 
 
-def rights(outside, author, other, creator, stranger, admin, onetime="account"):
+def rights(outside, author, other, creator, stranger, admin, onetime="account", **roles):
 	"""Returns the expected answer for each of PEOPLE: `ok`, a status, or `login` or `account` for a
-	redirect to that page. `outside` is the answer for nobody, banned and deleted."""
-	return dict(
-		zip(PEOPLE, (outside, outside, outside, author, other, creator, stranger, admin, onetime))
-	)
+	redirect to that page. `outside` is the answer for nobody, banned and deleted. "cocreator" and
+	"jury" are participants with a role on the leaderboard small; without one named here, they get
+	the answer of "other", who has none. "stranger" is the creator of another leaderboard."""
+	given = (outside, outside, outside, author, other, creator, stranger, admin, onetime)
+	answers = dict(zip(PEOPLE, given))
+	return answers | {who: roles.get(who, other) for who in ("cocreator", "jury")}
 
 
 EVERYBODY = rights("ok", "ok", "ok", "ok", "ok", "ok")
@@ -89,11 +95,15 @@ EVEN_BEFORE = rights(
 )  # even a user who must first choose a password
 MEMBERS = rights("login", "ok", "ok", "ok", "ok", "ok")
 THE_AUTHOR = rights("login", "ok", "403", "403", "403", "403")
-AUTHOR_OR_ADMIN = rights("login", "ok", "403", "403", "403", "ok")
-SOURCE = rights("403", "ok", "403", "403", "403", "ok")
+AUTHOR_OR_CREATOR = rights("login", "ok", "403", "ok", "403", "ok", cocreator="ok")
+SOURCE = rights("403", "ok", "403", "ok", "403", "ok", cocreator="ok", jury="ok")
 CREATORS = rights("login", "403", "403", "ok", "ok", "ok")
-ITS_CREATOR = rights("login", "403", "403", "ok", "403", "ok")
-CREATOR_OR_NONE = rights("login", "403", "403", "ok", "404", "ok")
+STAFF = rights("login", "403", "403", "ok", "ok", "ok", cocreator="ok", jury="ok")
+ITS_CREATOR = rights("login", "403", "403", "ok", "403", "ok", cocreator="ok")
+ITS_JURY = rights("login", "403", "403", "ok", "403", "ok", cocreator="ok", jury="ok")
+ITS_OWNER = rights("login", "403", "403", "ok", "403", "ok")
+CREATOR_OR_NONE = rights("login", "403", "403", "ok", "404", "ok", cocreator="ok", jury="404")
+THE_INVITER = rights("login", "403", "403", "ok", "404", "ok", cocreator="404", jury="404")
 THE_UPLOADER = rights("login", "403", "403", "ok", "404", "404")
 ADMINS = rights("login", "403", "403", "403", "403", "ok")
 
@@ -120,7 +130,7 @@ PAGES = {
 	"/submission/*/source": ("/submission/{ada}/source", SOURCE),
 	"/submission/*/artifact/*": ("/submission/{ada}/artifact/{artifact}", SOURCE),
 	"/submission/*/plan/*": ("/submission/{ada}/plan/{recorded}", SOURCE),
-	"/submission/*/cancel": ("/submission/{waiting}/cancel", AUTHOR_OR_ADMIN),
+	"/submission/*/cancel": ("/submission/{waiting}/cancel", AUTHOR_OR_CREATOR),
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", THE_AUTHOR),
 	"/submission/*/note": ("/submission/{ada}/note", THE_AUTHOR),
 	"/compare": ("/compare?a={ada}&b={bob}", EVERYBODY),
@@ -161,34 +171,36 @@ PAGES = {
 	"/account/export": ("/account/export", MEMBERS),
 	"/account/delete": ("/account/delete", MEMBERS),
 	"/account/deleted": ("/account/deleted", EVERYBODY),
-	"/admin": ("/admin", CREATORS),
+	"/admin": ("/admin", STAFF),
 	"/admin/leaderboards/new": ("/admin/leaderboards/new", CREATORS),
 	"/admin/leaderboard/*/edit": ("/admin/leaderboard/small/edit", ITS_CREATOR),
-	"/admin/leaderboard/*/delete": ("/admin/leaderboard/small/delete", ITS_CREATOR),
+	"/admin/leaderboard/*/delete": ("/admin/leaderboard/small/delete", ITS_OWNER),
 	"/admin/leaderboard/*/publishing": ("/admin/leaderboard/small/publishing", ITS_CREATOR),
 	"/admin/leaderboard/*/versions": ("/admin/leaderboard/small/versions", ITS_CREATOR),
 	"/admin/leaderboard/*/diff": ("/admin/leaderboard/small/diff", ITS_CREATOR),
 	"/admin/leaderboard/*/switch": ("/admin/leaderboard/small/switch?version=1", ITS_CREATOR),
-	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", ITS_CREATOR),
+	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", ITS_OWNER),
+	"/admin/leaderboard/*/unfrozen": ("/admin/leaderboard/small/unfrozen", ITS_JURY),
+	"/admin/leaderboard/*/roles": ("/admin/leaderboard/small/roles", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun/status": ("/admin/leaderboard/small/dryrun/status", ITS_CREATOR),
 	"/admin/leaderboard/*/hooks": ("/admin/leaderboard/small/hooks", ITS_CREATOR),
 	"/admin/hooks": ("/admin/hooks", ADMINS),
 	"/admin/hooks/*": ("/admin/hooks/{hook}", CREATOR_OR_NONE),
 	"/admin/hooks/*/status": ("/admin/hooks/{hook}/status", CREATOR_OR_NONE),
-	"/admin/invites": ("/admin/invites", CREATORS),
+	"/admin/invites": ("/admin/invites", STAFF),
 	"/admin/sets/new": ("/admin/sets/new", CREATORS),
 	"/admin/sets/*": ("/admin/sets/{set}", THE_UPLOADER),
 	"/admin/host/*": ("/admin/host/{worker}", ADMINS),
 	"/admin/workers": ("/admin/workers", ADMINS),
 	"/admin/review": ("/admin/review", ADMINS),
-	"/admin/submissions": ("/admin/submissions", ADMINS),
-	"/admin/submission/*": ("/admin/submission/{ada}", ADMINS),
-	"/admin/announcements": ("/admin/announcements", CREATORS),
+	"/admin/submissions": ("/admin/submissions?leaderboard=small", ITS_JURY),
+	"/admin/submission/*": ("/admin/submission/{ada}", ITS_CREATOR),
+	"/admin/announcements": ("/admin/announcements", STAFF),
 	"/admin/device/*/*": ("/admin/device/{worker}/{device}", ADMINS),
-	"/admin/rejudgings": ("/admin/rejudgings", ADMINS),
-	"/admin/rejudgings/*": ("/admin/rejudgings/{rejudging}", ADMINS),
-	"/admin/rejudgings/*/*": ("/admin/rejudgings/{rejudging}/{result}", ADMINS),
+	"/admin/rejudgings": ("/admin/rejudgings", STAFF),
+	"/admin/rejudgings/*": ("/admin/rejudgings/{rejudging}", CREATOR_OR_NONE),
+	"/admin/rejudgings/*/*": ("/admin/rejudgings/{rejudging}/{result}", CREATOR_OR_NONE),
 	"/admin/users": ("/admin/users", ADMINS),
 	"/admin/users/*/ban": ("/admin/users/eve/ban", ADMINS),
 	"/admin/audit": ("/admin/audit", ADMINS),
@@ -259,7 +271,7 @@ FORMS = {
 	"/submission/*/cancel": (
 		"/submission/{waiting}/cancel",
 		[("number", "{waiting}")],
-		AUTHOR_OR_ADMIN,
+		AUTHOR_OR_CREATOR,
 	),
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", [("number", "{ada}")], THE_AUTHOR),
 	"/submission/*/restore": ("/submission/{withdrawn}/restore", [], THE_AUTHOR),
@@ -358,7 +370,7 @@ FORMS = {
 	"/admin/leaderboard/*/delete": (
 		"/admin/leaderboard/small/delete",
 		[("name", "small")],
-		ITS_CREATOR,
+		ITS_OWNER,
 	),
 	"/admin/leaderboard/*/publishing": (
 		"/admin/leaderboard/small/publishing",
@@ -366,10 +378,11 @@ FORMS = {
 		ITS_CREATOR,
 	),
 	"/admin/leaderboard/*/switch": ("/admin/leaderboard/small/switch?version=1", [], ITS_CREATOR),
-	"/admin/leaderboard/*/clone": (
-		"/admin/leaderboard/small/clone",
-		[("name", "twin")],
-		ITS_CREATOR,
+	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", [("name", "twin")], ITS_OWNER),
+	"/admin/leaderboard/*/roles": (
+		"/admin/leaderboard/small/roles",
+		[("action", "give"), ("user", "eve"), ("role", "jury")],
+		ITS_OWNER,
 	),
 	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", [], ITS_CREATOR),
 	"/admin/leaderboard/*/hooks": ("/admin/leaderboard/small/hooks", HOOK, ITS_CREATOR),
@@ -382,7 +395,7 @@ FORMS = {
 	"/admin/invites": (
 		"/admin/invites",
 		[("action", "revoke"), ("invite", "{invite}"), ("confirm", "yes")],
-		CREATOR_OR_NONE,
+		THE_INVITER,
 	),
 	"/admin/sets/new": ("/admin/sets/new", [], CREATORS, [("set", "set.zip", set_zip())]),
 	"/admin/sets/*": ("/admin/sets/{set}", [("set", "{path}"), ("plan", "{plan}")], THE_UPLOADER),
@@ -399,7 +412,7 @@ FORMS = {
 	"/admin/submission/*": (
 		"/admin/submission/{ada}",
 		[("action", "hide"), ("reason", "It is odd."), ("confirm", "yes")],
-		ADMINS,
+		ITS_CREATOR,
 	),
 	"/admin/announcements": (
 		"/admin/announcements",
@@ -409,12 +422,12 @@ FORMS = {
 	"/admin/rejudgings": (
 		"/admin/rejudgings",
 		[("scope", "top"), ("leaderboard", "small"), ("top", "1"), ("gpu", "H200")],
-		ADMINS,
+		ITS_CREATOR,
 	),
 	"/admin/rejudgings/*": (
 		"/admin/rejudgings/{rejudging}",
 		[("action", "apply"), ("name", "small")],
-		ADMINS,
+		CREATOR_OR_NONE,
 	),
 	"/admin/users": (
 		"/admin/users",
@@ -434,7 +447,7 @@ NOTHING_TO_DO = {
 	"/theme": PEOPLE,
 	"/login/factor": PEOPLE,
 	"/account/confirm": PEOPLE,
-	"/account/overtaken": ["author", "creator", "stranger", "admin"],
+	"/account/overtaken": ["author", "creator", "stranger", "admin", "cocreator", "jury"],
 }
 
 # ---- the database before and after ----
@@ -567,6 +580,13 @@ def make_leaderboards():
 		)
 	)
 	made["small"] = value("SELECT id FROM leaderboards WHERE name = 'small'")
+	for who, role in (("cocreator", "co-creator"), ("jury", "jury")):
+		ok(
+			creator.post(
+				"/admin/leaderboard/small/roles",
+				[("action", "give"), ("user", NAMES[who]), ("role", role)],
+			)
+		)
 
 
 def make_papers():
@@ -603,7 +623,7 @@ def make_papers():
 	made["path"], made["plan"] = (
 		re.search(f'name="{name}" value="([^"]*)"', page)[1] for name in ("set", "plan")
 	)
-	for who in ("author", "other", "creator", "stranger", "admin"):
+	for who in ("author", "other", "creator", "stranger", "admin", "cocreator", "jury"):
 		name, second = NAMES[who], Client(site.url)
 		ok(
 			second.post(

@@ -278,7 +278,7 @@ def a_creator_cannot_change_another_creators_leaderboard():
 	words = dora.get(path).words()
 	contains(
 		words,
-		"The leaderboard sort belongs to another user. Only its creator and admins may change it.",
+		"The leaderboard sort belongs to another user. Only its creators and admins may change it.",
 	)
 	contains(words, "Refused: 3")
 	page = carl.get(uploaded(carl, tree(seed=4))).text

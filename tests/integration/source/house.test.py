@@ -40,7 +40,8 @@ hooks                lib/base lib/database lib/account lib/gpu lib/leaderboard l
                      lib/webhook sql
 
 cgi/render           lib/base lib/database lib/gpu
-cgi/http             lib/base lib/database lib/account lib/job lib/ranking cgi/render templates
+cgi/http             lib/base lib/database lib/account lib/leaderboard lib/job lib/ranking
+                     cgi/render templates
 cgi/action           lib/*
 cgi/page             lib/* cgi/render cgi/http cgi/action templates
 cgi/admin            lib/* cgi/render cgi/http cgi/action cgi/page templates
