@@ -66,6 +66,7 @@ static const struct column WORKER_COLUMNS[] = {
 	INTEGER(struct admin_worker, running),
 	INTEGER(struct admin_worker, warnings),
 	INTEGER(struct admin_worker, faults),
+	TEXT(struct admin_worker, faulty),
 	INTEGER(struct admin_worker, pause),
 	INTEGER(struct admin_worker, full_disks),
 };
@@ -77,7 +78,10 @@ static const struct statement WORKERS = SELECT(struct admin_worker, WORKER_COLUM
 	"AND j.lease_owner = w.name) AS running, "
 	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'warning', NULL, '$[*].state')) AS warnings, "
 	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'fault', NULL, '$[*].state')) "
-	"AS faults, " WORKER_PAUSE " AS pause, "
+	"AS faults, "
+	"(SELECT GROUP_CONCAT(t.name ORDER BY t.name SEPARATOR ', ') FROM JSON_TABLE(w.checks, '$[*]' "
+	"COLUMNS (name VARCHAR(64) PATH '$.name', state VARCHAR(16) PATH '$.state')) t "
+	"WHERE t.state = 'fault') AS faulty, " WORKER_PAUSE " AS pause, "
 	"CAST(COALESCE(JSON_VALUE(w.figures, '$.full_disks'), 0) AS SIGNED) AS full_disks "
 	"FROM workers w ORDER BY online DESC, w.name LIMIT 200");
 
@@ -107,7 +111,7 @@ static const struct column AUDIT_COLUMNS[] = {
 };
 static const struct statement RECENT_CHANGES = SELECT(struct audit_row, AUDIT_COLUMNS,
 	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log "
-	"ORDER BY id DESC LIMIT 10");
+	"ORDER BY id DESC LIMIT 5");
 
 /* The last answer is only for admins; OVERVIEW_OF_CREATOR omits it. */
 enum {

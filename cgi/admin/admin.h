@@ -21,6 +21,9 @@ struct audit_row {
 	const char *actor, *address, *action, *subject, *detail;
 };
 
+/* Returns the words for an action of the audit log, or the action itself if it has none. */
+const char *audit_words(const char *action);
+
 struct admin_view {
 	bool is_admin;
 	bool is_creator; /* by the account, so the viewer may create leaderboards; also for admins */

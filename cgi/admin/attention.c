@@ -196,7 +196,8 @@ static void add_workers(struct listing *list)
 		else if (worker->online && worker->faults > 0)
 			add_worker(list, worker, "failed", "host",
 				arena_printf(list->request->arena, "/admin/host/%s", worker->name),
-				"The host lacks something that jobs need.");
+				arena_printf(list->request->arena, "Jobs need what the host lacks: %s.",
+					worker->faulty ? worker->faulty : ""));
 	}
 	end_kind(list, "/admin/workers");
 }

@@ -19,6 +19,7 @@ struct admin_worker {
 	const char *name, *version;
 	int64_t started_at_ms, seen_at_ms, online, running;
 	int64_t warnings, faults; /* failed checks of the host; SQL_NULL_INTEGER: not checked yet */
+	const char *faulty;       /* the names of the checks with faults; NULL: none */
 	int64_t pause;            /* of the whole worker: enum pause (lib/fleet/fleet.h) */
 	int64_t full_disks;       /* devices that take no job, because the disk for jobs is full */
 };

@@ -445,6 +445,14 @@ int page_leaderboard_new(struct request *request)
 }
 
 /* The fields of the form itself; the others are for the preview's buttons. */
+bool leaderboard_form_has_quota(const struct leaderboard_form *form)
+{
+	for (size_t i = 0; i < quota_modes; i++)
+		if (*form->quotas[i].most || *form->quotas[i].hours)
+			return true;
+	return false;
+}
+
 bool leaderboard_preview_keeps(const struct field *field)
 {
 	static const char *const own[] = { "csrf", "confirm", "change", "upload", "visibility" };

@@ -61,6 +61,9 @@ struct leaderboard_form {
 	const struct internal_errors *internal_errors; /* that nobody has looked at, or NULL */
 };
 
+/* Whether the form has a quota of its own. */
+bool leaderboard_form_has_quota(const struct leaderboard_form *form);
+
 /* A new leaderboard before it is created. */
 struct leaderboard_preview {
 	const struct leaderboard_input *input;

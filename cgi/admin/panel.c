@@ -44,6 +44,9 @@ bool panel_shows(const struct page *page, const struct panel_link *link)
 
 bool panel_is_current(const struct page *page, const struct panel_link *link)
 {
+	/* Creators have webhooks of leaderboards only. */
+	if (page->viewer->role != ROLE_ADMIN && strncmp(page->path, "/admin/hooks", 12) == 0)
+		return link == &CONTESTS[0];
 	bool is_current = strcmp(page->path, link->path) == 0;
 	for (size_t i = 0; i < COUNT(link->beginnings) && link->beginnings[i]; i++)
 		is_current |= strncmp(page->path, link->beginnings[i], strlen(link->beginnings[i])) == 0;

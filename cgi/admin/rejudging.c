@@ -25,6 +25,19 @@ static const struct statement LEADERBOARDS = SELECT(struct rejudging_choice, CHO
 static const struct statement GPUS = SELECT(struct rejudging_choice, CHOICE_COLUMNS,
 	"SELECT DISTINCT gpu AS name FROM leaderboard_gpus ORDER BY gpu");
 
+/* Moves the open rejudgings to the front. Both parts keep their order, newest first. */
+static const struct rejudging *open_first(
+	struct arena *arena, const struct rejudging *rejudgings, size_t count)
+{
+	struct rejudging *sorted = arena_array(arena, struct rejudging, count + 1);
+	size_t next = 0;
+	for (int part = 0; part < 2; part++)
+		for (size_t i = 0; i < count; i++)
+			if ((strcmp(rejudgings[i].state, "open") == 0) == (part == 0))
+				sorted[next++] = rejudgings[i];
+	return sorted;
+}
+
 static int read_rejudgings(
 	struct request *request, struct rejudgings_view *view, struct error *error)
 {
@@ -39,7 +52,7 @@ static int read_rejudgings(
 			request->db, request->arena, &choices, answers, error, "i", request->viewer.id);
 	if (rc)
 		return rc;
-	view->rejudgings = rejudgings;
+	view->rejudgings = open_first(request->arena, rejudgings, view->count);
 	view->leaderboards = answers[0].rows, view->leaderboard_count = answers[0].count;
 	view->gpus = answers[1].rows, view->gpu_count = answers[1].count;
 	return 0;
@@ -150,6 +163,31 @@ int rejudging_of_viewer(struct request *request, int64_t id, struct rejudging *r
 		: fail(request->error, ERROR_NOT_FOUND, "There is no rejudging with this number.");
 }
 
+bool rank_change_is_remeasured(const struct rank_change *change)
+{
+	return change->old_place == SQL_NULL_INTEGER || change->new_place == SQL_NULL_INTEGER
+		|| change->old_score_ns != change->new_score_ns;
+}
+
+/* Moves the changes with another time to the front. Both parts keep their order. */
+static void sort_changes(
+	struct arena *arena, struct rejudging_view *view, const struct rank_change *changes)
+{
+	struct rank_change *sorted = arena_array(arena, struct rank_change, view->change_count + 1);
+	size_t count = 0;
+	for (int part = 0; part < 2; part++) {
+		for (size_t i = 0; i < view->change_count; i++) {
+			if (rank_change_is_remeasured(&changes[i]) == (part == 0))
+				sorted[count++] = changes[i];
+			view->several_gpus |= strcmp(changes[i].gpu, changes[0].gpu) != 0;
+			view->several_versions |= changes[i].version != changes[0].version;
+		}
+		if (part == 0)
+			view->remeasured_count = count;
+	}
+	view->changes = sorted;
+}
+
 static int read_preview(struct request *request, struct rejudging_view *view, struct error *error)
 {
 	struct rank_change *changes;
@@ -162,7 +200,8 @@ static int read_preview(struct request *request, struct rejudging_view *view, st
 		return 0;
 	int rc = rejudging_preview(
 		request->db, request->arena, view->rejudging, &changes, &view->change_count, error);
-	view->changes = rc ? NULL : changes;
+	if (!rc)
+		sort_changes(request->arena, view, changes);
 	return rc;
 }
 

@@ -27,7 +27,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct admin_submission, mode),
 	TEXT(struct admin_submission, hidden_reason),
 	TEXT(struct admin_submission, note),
-	TEXT(struct admin_submission, results),
+	TEXT(struct admin_submission, outcomes),
 };
 /* The subquery `numbers` finds the IDs of the page's rows through the index that suits the search.
  * The statement then reads the other columns for these rows only. */
@@ -36,8 +36,8 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		"SELECT s.id, s.submitted_at AS submitted_at_ms, s.hidden_at AS hidden_at_ms, u.name AS " \
 		"user, l.name AS leaderboard, s.file_name, " \
 		"  IF(s.dry_run, 'dry run', s.mode) AS mode, s.hidden_reason, s.admin_note AS note, " \
-		"  (SELECT GROUP_CONCAT(j.gpu, ' ', COALESCE(j.verdict, j.state) ORDER BY j.gpu " \
-		"SEPARATOR ', ') FROM jobs j WHERE j.submission_id = s.id) AS results " \
+		"  (SELECT GROUP_CONCAT(j.gpu, '\t', COALESCE(j.verdict, j.state) ORDER BY j.gpu " \
+		"SEPARATOR '\n') FROM jobs j WHERE j.submission_id = s.id) AS outcomes " \
 		"FROM (" numbers \
 		") found JOIN submissions s ON s.id = found.id JOIN users u ON u.id = s.user_id " \
 		"JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC")
@@ -80,6 +80,18 @@ static const struct search {
 			"submissions_history", OF_USER " AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
 };
 
+static void split_outcomes(struct arena *arena, struct admin_submission *row)
+{
+	char *rest = arena_strdup(arena, row->outcomes ? row->outcomes : ""), *line, *state;
+	row->results = arena_array(arena, struct submission_outcome, strlen(rest) / 2 + 1);
+	while ((line = strsep(&rest, "\n"))) {
+		state = line;
+		const char *gpu = strsep(&state, "\t");
+		if (state)
+			row->results[row->result_count++] = (struct submission_outcome){ gpu, state };
+	}
+}
+
 /* ---- search ---- */
 
 /* Whether the names are valid or empty. Any other name matches nothing, and might not fit the ASCII
@@ -110,6 +122,8 @@ static int find_submissions(struct request *request, struct submissions_view *vi
 	if (rc)
 		return rc;
 	view->rows = rows;
+	for (size_t i = 0; i < view->count; i++)
+		split_outcomes(request->arena, &rows[i]);
 	if (view->count > submissions_per_page) {
 		view->count = submissions_per_page;
 		view->before = rows[view->count - 1].id;
@@ -179,6 +193,7 @@ static int show_submission(struct request *request, struct admin_submission_view
 		*request->error = error;
 		return rc;
 	}
+	split_outcomes(request->arena, &row);
 	view->row = &row;
 	view->note = view->note ? view->note : row.note ? row.note : "";
 	struct page page = form_page_make(request,
@@ -203,9 +218,9 @@ static const struct removal {
 		.action = "hide",
 		.verb = "Hide",
 		.purpose = "",
-		.effect = "It leaves the ranking, where its author’s next best takes its place, and its "
-				  "page, source and files are only for its author, the leaderboard’s "
-				  "creators and jury, and admins.",
+		.effect = "It leaves the ranking, where its author’s next best takes its place. Only its "
+				  "author, the leaderboard’s creators and jury, and admins see its page, source "
+				  "and files.",
 		.back = "It can be shown and ranked again.",
 	},
 	{

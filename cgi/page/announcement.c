@@ -43,8 +43,8 @@ static const struct column SHOWN_COLUMNS[] = {
 static const struct statement SHOWN = SELECT(struct announcement, SHOWN_COLUMNS,
 	"SELECT leaderboard_id, from_at AS from_ms, until_at AS until_ms, text FROM announcements "
 	"WHERE COALESCE(until_at > UTC_TIMESTAMP(3), TRUE) ORDER BY from_at DESC, id DESC");
-static const struct statement LISTED =
-	SELECT(struct announcement, ANNOUNCEMENT_COLUMNS, ANNOUNCEMENTS "ORDER BY a.id DESC LIMIT ?");
+static const struct statement LISTED = SELECT(struct announcement, ANNOUNCEMENT_COLUMNS,
+	ANNOUNCEMENTS "ORDER BY COALESCE(a.until_at <= UTC_TIMESTAMP(3), 0), a.id DESC LIMIT ?");
 static const struct statement ONE =
 	SELECT(struct announcement, ANNOUNCEMENT_COLUMNS, ANNOUNCEMENTS "WHERE a.id = ?");
 static const struct column NAME_COLUMNS[] = { TEXT(struct announced_leaderboard, name) };

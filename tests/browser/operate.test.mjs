@@ -66,7 +66,7 @@ scenes('an admin bans a user, and hands out a password link', async (come, optio
 	await page.goto(`/admin/users?q=${name}`);
 	await openMenu(page, name);
 	await page.getByRole('link', { name: 'Ban…' }).click();
-	await fillAndSend(page, { [`To ban the user, type the name: ${name}`]: name }, `Ban ${name}`);
+	await fillAndSend(page, { [`To ban the user, type the name: ${name}`]: name }, 'Ban this user');
 	await page.getByText(`${name} was banned.`).waitFor();
 	await guest.goto('/account');
 	assert.match(guest.url(), /\/login/);

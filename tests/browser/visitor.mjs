@@ -262,7 +262,7 @@ export async function createLeaderboard(page, name,
 	await page.getByLabel('Name', { exact: true }).fill(name);
 	await page.getByLabel('Task, as a zip').setInputFiles(task);
 	if (others)
-		await page.getByLabel('Other models').fill(others);
+		await page.getByLabel('Models without a worker').fill(others);
 	else
 		await page.locator('input[name=gpu]').first().check();
 	if (deadline)

@@ -661,6 +661,9 @@ def this_suite_covers_every_action_that_the_programs_log():
 				if not name.endswith((".py", ".cu", ".cuh"))
 			}
 	equal(written - {deed[3] for deed in DEEDS} - set(ELSEWHERE), set())
+	words = (ROOT / "cgi" / "admin" / "audit_words.c").read_text()
+	for name in written:
+		contains(words, f'"{name}"')
 	for action, suite in ELSEWHERE.items():
 		contains((ROOT / "tests" / "integration" / "site" / f"{suite}.test.py").read_text(), action)
 

@@ -49,7 +49,9 @@ def attention(client):
 	return [
 		(
 			re.search(r'data-state="[^"]*">([^<]*)<', item)[1],
-			*re.search(r'<a href="([^"]*)">([^<]*)</a>', item).group(2, 1),
+			*re.search(r'<a class="cut" title="[^"]*" href="([^"]*)">([^<]*)</a>', item).group(
+				2, 1
+			),
 			re.search(r'class="button small"[^>]*>([^<]*)<', item)[1],
 		)
 		for item in items
@@ -139,7 +141,7 @@ def workers_in_trouble_are_listed_for_admins():
 		[admin],
 	)
 	appears(
-		"UPDATE workers SET checks = '[{\"state\": \"fault\"}]' WHERE name = 'there'",
+		'UPDATE workers SET checks = \'[{"state": "fault", "name": "seccomp"}]\' WHERE name = \'there\'',
 		("host", "there", "/admin/host/there", "See details"),
 		"DELETE FROM workers WHERE name = 'there'",
 		[admin],

@@ -441,7 +441,7 @@ def a_code_can_open_several_leaderboards():
 	joined = ok(join(eve, f"  {code}\n"))
 	equal(joined.location, "/join")
 	contains(whole(eve.get(joined.location)).words(), "Your members-only leaderboards first second")
-	contains(carl.get("/admin").words(), "second active members only")
+	contains(carl.get("/admin").words(), "second by carl active members only")
 	equal([eve.get(f"/leaderboard/{board}").status for board in ("first", "second")], [200, 200])
 	ok(join(eve, code))  # entering the code again uses up no seat
 	refused = join(ada, code)
@@ -553,7 +553,7 @@ def only_the_creator_and_no_code_can_bring_back_a_removed_member():
 		)
 	contains(
 		whole(carl.get("/admin/leaderboard/first/publishing")).words(),
-		"No invite code admits these users again. eve",
+		"No invite code admits these users again. User Removed Actions eve",
 	)
 	ok(publish(carl, "first", action="readmit", member="eve"))
 	equal(eve.get("/leaderboard/first").status, 200)

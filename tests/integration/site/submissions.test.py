@@ -66,7 +66,7 @@ def submissions_are_found_by_number_user_and_leaderboard():
 		admin.get(f"/admin/submissions?number={fast}").location.removeprefix(site.url),
 		f"/admin/submission/{fast}",
 	)
-	contains(whole(admin.get(f"/admin/submission/{fast}")).words(), "H200 passed.")
+	contains(whole(admin.get(f"/admin/submission/{fast}")).words(), "Results H200 passed")
 	contains(admin.get(f"/submission/{fast}").text, f'href="/admin/submission/{fast}"')
 	lacks(ada.get(f"/submission/{fast}").text, "/admin/")
 	for number in ("999999", "x", "9" * 30):

@@ -779,8 +779,8 @@ def a_receiver_that_answers_410_is_switched_off_and_its_page_says_so():
 	page = whole(carl.get(f"/admin/hooks/{hooks['gone']}")).words()
 	contains(
 		page,
-		"Podium switched this webhook off. The receiver answered 410: the address no longer "
-		"exists. It receives no events until you resume it.",
+		"Podium switched this webhook off. It receives no events until you resume it. "
+		"The receiver answered 410: the address no longer exists.",
 	)
 	contains(carl.get("/admin/leaderboard/small/hooks").words(), "switched off")
 	equal(act(carl, "gone", "test").status, 409)
