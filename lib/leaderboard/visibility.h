@@ -11,6 +11,8 @@
 #ifndef PODIUM_LIB_LEADERBOARD_VISIBILITY_H
 #define PODIUM_LIB_LEADERBOARD_VISIBILITY_H
 
+#include "lib/leaderboard/source_policy.h"
+
 #define SQL_MAY_SEE(leaderboard) \
 	"(" leaderboard \
 	".visibility = 'public' OR EXISTS (SELECT 1 FROM users seer WHERE seer.id = ? " \
@@ -58,11 +60,13 @@
 	"AND (tester.id IN (" submission ".user_id, " leaderboard \
 	".creator_id) OR tester.role = 'admin')))"
 
-/* The visitor, who may see the submission, may also see its source. */
+/* The visitor, who may see the submission, may also see its source (source_policy.h). */
 #define SQL_MAY_SEE_SOURCE(submission, leaderboard) \
-	"((" leaderboard ".deadline <= UTC_TIMESTAMP(3) AND " leaderboard \
-	".sources_public_after_deadline AND NOT " submission \
-	".dry_run) OR " SQL_IS_OWNER(submission) ")"
+	"((NOT " submission ".dry_run AND " SQL_SOURCES_ARE_OPEN( \
+		leaderboard) ") " \
+					 "OR EXISTS (SELECT 1 FROM users reader WHERE reader.id = ? AND (reader.id " \
+					 "= " submission ".user_id OR reader.role = 'admin' OR (NOT " submission \
+					 ".dry_run AND " SQL_SOURCES_ARE_OPEN_TO("reader", leaderboard) "))))"
 
 /* The visitor, who may see the submission, may also see the times of this job. Times that are held
  * for review are only for the author and admins. Times that a freeze withholds are also for the

@@ -1030,6 +1030,18 @@ def addresses(board, number):
 
 
 @test
+def questions_are_asked_listed_and_marked_as_read():
+	path = "/api/v1/leaderboards/small/questions"
+	asked = program("ada").ask("POST", path, {"text": "May I?"})
+	equal((asked.status, asked.json["own"]), (201, True))
+	problem(program("ada").ask("POST", path, {"text": ""}), 400, "invalid", "Write")
+	problem(program("reads").ask("POST", path, {"text": "x"}), 403, "insufficient_scope")
+	equal([one["id"] for one in program("ada").read(path)["items"]], [asked.json["id"]])
+	equal(program("bob").read(path)["items"], [])
+	equal(program("ada").ask("POST", f"{path}/read").status, 204)
+
+
+@test
 def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 	number = (
 		program("bob").hand_in("other", source=source(), fields=[("mode", "ranked")]).json["id"]
@@ -1040,7 +1052,7 @@ def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 		"WHERE name = 'small')"
 	)
 	paths = list(addresses("other", number))
-	equal(len(paths), 12)
+	equal(len(paths), 13)
 
 	def seen(who):
 		listed = "other" in [item["name"] for item in who.all_of("/api/v1/leaderboards", limit=100)]
@@ -1062,12 +1074,12 @@ def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 		"INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM "
 		"leaderboards l JOIN users u ON u.name = 'bob' WHERE l.name = 'other'"
 	)
-	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (11, 0, 11))
+	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (12, 0, 12))
 	problem(
 		program("ada").hand_in("other", source=source()), 404, "not_found", "no leaderboard named"
 	)
 	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'other'")
-	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (0, 0, 11))
+	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (0, 0, 12))
 	equal(program("bob").all_of("/api/v1/submissions", leaderboard="other"), [])
 	equal(
 		[place["leaderboard"] for place in program("ada").read("/api/v1/users/bob")["places"]],
@@ -1114,7 +1126,7 @@ def sources_notes_and_output_are_private_until_the_deadline():
 	equal(program("admin").ask("GET", path).status, 200)
 	sql(
 		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, "
-		"sources_public_after_deadline = 1 WHERE name = 'small'"
+		"sources_open = 'deadline' WHERE name = 'small'"
 	)
 	equal(program("bob").ask("GET", path).bytes, source(950.0))
 	equal(nobody.read("/api/v1/leaderboards", state="ended")["items"][0]["name"], "small")
@@ -1124,10 +1136,7 @@ def sources_notes_and_output_are_private_until_the_deadline():
 		"invalid",
 		"deadline of small has passed",
 	)
-	sql(
-		"UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = "
-		"'small'"
-	)
+	sql("UPDATE leaderboards SET deadline = NULL, sources_open = 'never' WHERE name = 'small'")
 
 
 @test
