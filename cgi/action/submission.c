@@ -241,8 +241,8 @@ static const struct statement LOCK_AUTHOR = SELECT(struct author, AUTHOR_COLUMNS
 	"WHERE id = ? FOR UPDATE");
 static const struct statement INSERT_SUBMISSION =
 	COMMAND("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
-			"mode, practice, dialect) "
-			"VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+			"mode, practice, dialect, source_license) VALUES (?, ?, ?, ?, ?, ?, ?, ?, "
+			"(SELECT NULLIF(l.source_license, '') FROM leaderboards l WHERE l.id = ?))");
 static const struct statement INSERT_JOB =
 	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, g.gpu "
 			"FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
@@ -316,11 +316,12 @@ static int store_submission_body(struct database *db, void *context, struct erro
 	if (!rc)
 		rc = blob_put(db, request->source, request->length, hash, error);
 	if (!rc)
-		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbsis", intake->leaderboard->id,
+		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbsisi", intake->leaderboard->id,
 			state.task_version_id, request->user_id, intake->file.name, hash, sizeof hash,
 			request->mode, state.ended,
 			dialect_of_source(intake->leaderboard->language, request->source, request->length)
-				->name);
+				->name,
+			intake->leaderboard->id);
 	intake->id = (int64_t)database_insert_id(db);
 	if (!rc)
 		rc = insert_jobs(db, intake, error);

@@ -232,8 +232,11 @@ static int read_input(
 		(struct leaderboard_input){ .settings = {
 										.name = request_form_or(request, "name", ""),
 										.accepting = request_form_flag(request, "accepting"),
-										.sources_public_after_deadline =
-											request_form_flag(request, "sources_public"),
+										.sources = request_form_or(request, "sources",
+											leaderboard ? leaderboard->sources
+														: SOURCE_POLICY_USUAL),
+										.license = request_form_or(request, "license",
+											leaderboard ? leaderboard->license : ""),
 										.hidden = strcmp(request_form_or(request, "visibility", ""),
 													  "hidden")
 											== 0,
@@ -398,6 +401,8 @@ static int show_leaderboard_form(struct request *request, struct leaderboard_for
 	form->deadline_error = form_error(request, "deadline");
 	form->task_error = form_error(request, "task");
 	form->gpu_error = form_error(request, "gpu");
+	form->sources_error = form_error(request, "sources");
+	form->license_error = form_error(request, "license");
 	form->quota_error = form_error(request, "quota");
 	for (size_t i = 0; i < form->warnings.count; i++)
 		*(strcmp(form->warnings.list[i].field, "gpu") == 0 ? &form->gpu_warnings
@@ -424,7 +429,8 @@ static int show_leaderboard_form_again(struct request *request,
 		.deadline = request_form_or(request, "deadline", ""),
 		.gpu_other = "",
 		.accepting = input->settings.accepting,
-		.sources_public = input->settings.sources_public_after_deadline,
+		.sources = input->settings.sources,
+		.license = input->settings.license,
 		.faults = input->faults,
 		.has_closed = leaderboard,
 		.kept = input->kept,
@@ -437,9 +443,12 @@ static int show_leaderboard_form_again(struct request *request,
 
 int page_leaderboard_new(struct request *request)
 {
-	struct leaderboard_form form = {
-		.name = "", .deadline = "", .gpu_other = "", .accepting = true, .sources_public = true
-	};
+	struct leaderboard_form form = { .name = "",
+		.deadline = "",
+		.gpu_other = "",
+		.accepting = true,
+		.sources = SOURCE_POLICY_USUAL,
+		.license = "" };
 	list_quotas(request, &form, NULL);
 	return show_leaderboard_form(request, &form, NULL, 0);
 }
@@ -587,7 +596,8 @@ int page_leaderboard_edit(struct request *request)
 		.deadline = deadline,
 		.gpu_other = "",
 		.accepting = leaderboard.accepting,
-		.sources_public = leaderboard.sources_public_after_deadline,
+		.sources = leaderboard.sources,
+		.license = leaderboard.license,
 		.has_closed = has_closed,
 	};
 	rc = check_read_form(request->db, request->arena, leaderboard.id, leaderboard.version_number,

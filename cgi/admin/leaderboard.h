@@ -44,14 +44,16 @@ int leaderboard_read_zip(
 struct leaderboard_form {
 	const struct leaderboard *leaderboard;   /* NULL: a new leaderboard */
 	const char *name, *deadline, *gpu_other; /* as typed */
-	bool accepting, sources_public;
+	bool accepting;
+	const char *sources, *license; /* the policy; the license as typed */
 	struct device_choice *devices;
 	size_t device_count;
 	bool has_closed; /* a device may wait for its check */
 	struct quota_field quotas[quota_modes];
 	const char *quota_error; /* a message, or NULL */
 	/* Messages, or NULL. */
-	const char *name_error, *deadline_error, *task_error, *gpu_error;
+	const char *name_error, *deadline_error, *task_error, *gpu_error, *sources_error,
+		*license_error;
 	struct task_faults faults; /* of the uploaded task, one sentence each */
 	/* The uploaded file, which Podium keeps for a while. id 0: none. */
 	struct kept_upload kept;

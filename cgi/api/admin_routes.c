@@ -5,13 +5,15 @@ enum { zip_bytes = 10 * 1024 * 1024 };
 
 static const struct call CALLS[] = {
 	{ { METHOD_POST, "/api/v1/admin/leaderboards", api_admin_leaderboard_create, STAFF, zip_bytes },
-		TOKEN_ADMIN, "zip name gpus gpu deadline accepting sources_public visibility" },
+		TOKEN_ADMIN,
+		"zip name gpus gpu deadline accepting sources_public sources license visibility" },
 	{ { METHOD_GET, "/api/v1/admin/leaderboards/*", api_admin_leaderboard, STAFF, 0 }, TOKEN_ADMIN,
 		"" },
 	{ { METHOD_PATCH, "/api/v1/admin/leaderboards/*", api_admin_leaderboard_change, STAFF,
 		  api_json_bytes },
 		TOKEN_ADMIN,
-		"deadline accepting sources_public gpus quotas visibility practice frozen_at archived "
+		"deadline accepting sources_public sources license gpus quotas visibility practice "
+		"frozen_at archived "
 		"accept_warnings" },
 	{ { METHOD_DELETE, "/api/v1/admin/leaderboards/*", api_admin_leaderboard_delete, STAFF,
 		  api_json_bytes },

@@ -20,7 +20,8 @@ struct submission_row {
 	int64_t id, user_id, leaderboard_id;
 	const char *user, *leaderboard, *file_name, *mode;
 	int64_t submitted_at_ms, version_number, current_version;
-	int64_t ended, sources_public;
+	int64_t may_see_source;        /* SQL_MAY_SEE_SOURCE */
+	const char *sources, *license; /* the leaderboard's policy; the source's license, or NULL */
 	/* Submitted after the deadline or by a dry run, and therefore never ranked. */
 	int64_t practice;
 	int64_t dry_run;
@@ -184,10 +185,9 @@ int submission_of_address(struct request *request, struct submission_row *row);
  * tolerance are NULL. */
 int submission_without_task(struct request *request, struct submission_row *row);
 
-/* The statements of these functions, as the part of a bundle. All bind the viewer's
- * users.id, the submission's ID and twice the viewer; submission_and_source_reading binds the
- * viewer once more in front. submission_take takes the row from the answer and returns as they do.
- */
+/* The statements of these functions, as the part of a bundle. All bind twice the viewer's users.id,
+ * the submission's ID and twice the viewer; submission_and_source_reading binds the viewer once
+ * more in front. submission_take takes the row from the answer and returns as they do. */
 extern const struct statement submission_reading, submission_and_task_reading,
 	submission_and_source_reading;
 int submission_take(

@@ -19,8 +19,9 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TIME(struct submission_row, submitted_at_ms),
 	INTEGER(struct submission_row, version_number),
 	INTEGER(struct submission_row, current_version),
-	INTEGER(struct submission_row, ended),
-	INTEGER(struct submission_row, sources_public),
+	INTEGER(struct submission_row, may_see_source),
+	TEXT(struct submission_row, sources),
+	TEXT(struct submission_row, license),
 	INTEGER(struct submission_row, practice),
 	INTEGER(struct submission_row, dry_run),
 	TIME(struct submission_row, frozen_at_ms),
@@ -38,6 +39,8 @@ static const struct column SUBMISSION_COLUMNS[] = {
 #define RIGHT SQL_RIGHT("l")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define MAY_SEE_TRIAL SQL_MAY_SEE_TRIAL("s", "l")
+#define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
+#define POLICY SQL_SOURCE_POLICY("l")
 #define SUBMISSION_WITH(task, source) \
 	SELECT(struct submission_row, SUBMISSION_COLUMNS, \
 		"SELECT " RIGHT \
@@ -45,8 +48,8 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		"s.file_name, s.mode, " \
 		"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = " \
 		"l.task_version_id AS current_version, " \
-		"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline " \
-		"AS sources_public, s.practice, s.dry_run, " \
+		"  " MAY_SEE_SOURCE " AS may_see_source, " POLICY \
+		" AS sources, s.source_license AS license, s.practice, s.dry_run, " \
 		"  l.frozen_at AS frozen_at_ms, s.sha256, s.note, s.withdrawn_at IS NOT " \
 		"NULL AS withdrawn, " \
 		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " task ", " source " AS source " \
@@ -62,7 +65,6 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	"JSON_VALUE(v.definition, '$.flops') AS flops, " \
 	"JSON_VALUE(v.definition, '$.bytes') AS bytes, " \
 	"NULLIF(JSON_VALUE(v.definition, '$.tolerance'), 0) AS tolerance"
-#define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
 #define SOURCE \
 	"IF(" MAY_SEE_SOURCE ", (SELECT b.content FROM blobs b WHERE b.sha256 = s.sha256), NULL)"
 const struct statement submission_reading = SUBMISSION_WITH(NO_TASK, "NULL"),
@@ -101,8 +103,9 @@ static int find_numbered(struct request *request, const struct statement *statem
 	struct submission_row *row)
 {
 	struct database_answer answer = { 0 };
+	const int64_t viewer = request->viewer.id;
 	int rc = database_rows(request->db, request->arena, statement, &answer.rows, &answer.count,
-		request->error, "iiii", request->viewer.id, id, request->viewer.id, request->viewer.id);
+		request->error, "iiiii", viewer, viewer, id, viewer, viewer);
 	return rc ? rc : submission_take(request, &answer, row);
 }
 
@@ -118,7 +121,7 @@ int submission_without_task(struct request *request, struct submission_row *row)
 
 bool submission_may_see_source(const struct request *request, const struct submission_row *row)
 {
-	return submission_is_read(request, row) || (row->ended && row->sources_public);
+	return submission_is_read(request, row) || row->may_see_source == 1;
 }
 
 /* ---- for the author ---- */
@@ -146,7 +149,7 @@ int submission_check_source(
 	return submission_may_see_source(request, row)
 		? 0
 		: fail(request->error, ERROR_FORBIDDEN, "%s its author's%s.", what,
-			row->sources_public ? " until the leaderboard's deadline has passed" : "");
+			row->dry_run ? "" : source_policy_named(row->sources)->until);
 }
 
 int submission_read_source(

@@ -522,8 +522,8 @@ int submission_read_rejudged(struct request *request, int64_t submission_id, int
 	const int64_t viewer = request->viewer.id;
 	struct database_answer answers[COUNT(REJUDGED_PARTS)];
 	int rc = database_answers(request->db, request->arena, &REJUDGED, answers, request->error,
-		"iiiiiiiii", viewer, submission_id, viewer, viewer, result_id, result_id, result_id,
-		result_id, (int64_t)most_pictures);
+		"iiiiiiiiii", viewer, viewer, submission_id, viewer, viewer, result_id, result_id,
+		result_id, result_id, (int64_t)most_pictures);
 	if (!rc)
 		rc = submission_take(request, &answers[ROW], row);
 	if (rc)
@@ -554,9 +554,9 @@ static int ask_for_results(struct request *request, int64_t id, struct database_
 {
 	const int64_t viewer = request->viewer.id;
 	return viewer ? database_answers(request->db, request->arena, &RESULTS, answers, request->error,
-			   "iiiiiiiii", viewer, id, viewer, viewer, id, id, id, id, id)
+			   "iiiiiiiiii", viewer, viewer, id, viewer, viewer, id, id, id, id, id)
 				  : database_answers(request->db, request->arena, &RESULTS_FOR_NOBODY, answers,
-					  request->error, "iiiiiii", viewer, id, viewer, viewer, id, id, id);
+					  request->error, "iiiiiiii", viewer, viewer, id, viewer, viewer, id, id, id);
 }
 
 /* Reads the files and plans for a visitor who is not logged in. */
@@ -601,8 +601,8 @@ int submission_read_state(
 {
 	const int64_t viewer = request->viewer.id;
 	struct database_answer answers[COUNT(STATUS_PARTS)] = { 0 };
-	int rc = database_answers(request->db, request->arena, &STATE, answers, request->error, "iiiii",
-		viewer, id, viewer, viewer, id);
+	int rc = database_answers(request->db, request->arena, &STATE, answers, request->error,
+		"iiiiii", viewer, viewer, id, viewer, viewer, id);
 	if (!rc)
 		rc = submission_take(request, &answers[ROW], row);
 	if (!rc)
@@ -617,8 +617,9 @@ int submission_read_samples(
 {
 	const int64_t viewer = request->viewer.id;
 	struct database_answer answers[PARTS_OF_PAGE] = { 0 }, *jobs = &answers[JOBS];
-	int rc = database_answers(request->db, request->arena, &SAMPLES_AND_CASES, answers,
-		request->error, "iiiiiiiii", viewer, id, viewer, viewer, id, id, id, id, INT64_MAX);
+	int rc =
+		database_answers(request->db, request->arena, &SAMPLES_AND_CASES, answers, request->error,
+			"iiiiiiiiii", viewer, viewer, id, viewer, viewer, id, id, id, id, INT64_MAX);
 	if (!rc)
 		rc = submission_take(request, &answers[ROW], row);
 	if (rc)
@@ -641,11 +642,11 @@ static int ask_for_page(struct request *request, int64_t id, struct database_ans
 	const int64_t pictures = most_pictures, comparisons = most_comparisons,
 				  viewer = request->viewer.id;
 	return viewer ? database_answers(request->db, request->arena, &PAGE, answers, request->error,
-			   "iiiiiiiiiiiiiiiii", viewer, viewer, id, viewer, viewer, id, id, id, id, pictures,
-			   id, id, comparisons, id, id, id, viewer)
+			   "iiiiiiiiiiiiiiiiii", viewer, viewer, viewer, id, viewer, viewer, id, id, id, id,
+			   pictures, id, id, comparisons, id, id, id, viewer)
 				  : database_answers(request->db, request->arena, &PAGE_FOR_NOBODY, answers,
-					  request->error, "iiiiiiiiiiiii", viewer, viewer, id, viewer, viewer, id, id,
-					  id, id, pictures, id, id, comparisons);
+					  request->error, "iiiiiiiiiiiiii", viewer, viewer, viewer, id, viewer, viewer,
+					  id, id, id, id, pictures, id, id, comparisons);
 }
 
 static int ask_for_secrets_of_page(
@@ -711,7 +712,7 @@ int submission_read_status(
 	const int64_t viewer = request->viewer.id;
 	struct database_answer answers[COUNT(STATUS_PARTS)] = { 0 }, *jobs = &answers[JOBS];
 	int rc = database_answers(request->db, request->arena, &STATUS, answers, request->error,
-		"iiiiiiii", viewer, id, viewer, viewer, id, id, id, (int64_t)most_comparisons);
+		"iiiiiiiii", viewer, viewer, id, viewer, viewer, id, id, id, (int64_t)most_comparisons);
 	if (!rc)
 		rc = submission_take(request, &answers[ROW], row);
 	if (!rc)

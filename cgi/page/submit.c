@@ -88,13 +88,28 @@ static void name_code(struct request *request, const struct leaderboard *leaderb
 		submission->file_name = name;
 }
 
+/* The form sends the license that it showed, so that nobody accepts one unseen. /submit shows those
+ * of all leaderboards. */
+static int check_license(struct request *request, const struct leaderboard *leaderboard)
+{
+	const char *accepted = request_form_or(request, "license", "");
+	if (!leaderboard_asks_license(leaderboard) || strcmp(accepted, leaderboard->license) == 0
+		|| strcmp(accepted, "any of them") == 0)
+		return 0;
+	return fail_field(request->error, "license",
+		"Sources on %s open under the license %s. Accept it to submit.", leaderboard->name,
+		leaderboard->license);
+}
+
 static int store_submission(struct request *request, const struct leaderboard *leaderboard,
 	struct submission_request *submission)
 {
 	int64_t id = 0;
 	name_code(request, leaderboard, submission);
-	int rc = submission_create(
-		request->db, request->arena, leaderboard, submission, &id, request->error);
+	int rc = check_license(request, leaderboard);
+	if (!rc)
+		rc = submission_create(
+			request->db, request->arena, leaderboard, submission, &id, request->error);
 	request->stored = rc ? 0 : id;
 	return rc;
 }

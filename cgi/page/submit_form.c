@@ -449,6 +449,7 @@ static struct submit_form form_as_typed(struct request *request)
 		.code_error = form_error(request, "code"),
 		.mode_error = form_error(request, "mode"),
 		.gpu_error = form_error(request, "gpu"),
+		.license_error = form_error(request, "license"),
 		.leaderboard_error = form_error(request, "leaderboard"),
 		.meanings = {
 			[MODE_TEST] = "checks every test case and measures nothing",
@@ -456,7 +457,7 @@ static struct submit_form form_as_typed(struct request *request)
 			[MODE_RANKED] = "tests and times with a secret seed; "
 							"the best one counts in the ranking",
 			[MODE_PROFILE] = "tests, then runs each benchmark shape under a profiler; not ranked, "
-							"and only you see it before the deadline",
+							"and as private as the source",
 		},
 	};
 }
@@ -468,6 +469,7 @@ static int show_submit(struct request *request, const struct leaderboard *leader
 	struct submit_form form = form_as_typed(request);
 	form.leaderboard = leaderboard;
 	form.closed = form.leaderboard_error;
+	form.license = leaderboard_asks_license(leaderboard) ? leaderboard->license : NULL;
 	form.endings = python ? ".py" : ".cu, .cuh, .cpp";
 	form.comment = python ? "#" : "//";
 	struct error *kept = request->error;
@@ -530,15 +532,17 @@ int submit_show_again(struct request *request, const struct leaderboard *leaderb
 /* ---- /submit: the file or the user names the leaderboard ---- */
 
 static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name),
-	TEXT(struct open_leaderboard, last_mode) };
+	TEXT(struct open_leaderboard, last_mode), TEXT(struct open_leaderboard, license) };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
-	"SELECT l.name, last.mode AS last_mode FROM leaderboards l LEFT JOIN "
-	"  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) "
-	"WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
-	"WHERE accepting AND archived_at IS NULL "
-	"AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) AND " MAY_SEE_LEADERBOARD
-	" ORDER BY name");
+	"SELECT l.name, last.mode AS last_mode, IF(" SQL_SOURCE_POLICY(
+		"l") " = 'never', NULL, NULLIF(l.source_license, '')) AS license FROM leaderboards l LEFT "
+			 "JOIN "
+			 "  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) "
+			 "WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
+			 "WHERE accepting AND archived_at IS NULL "
+			 "AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) "
+			 "AND " MAY_SEE_LEADERBOARD " ORDER BY name");
 
 /* Fills a new form with the leaderboard and mode of the viewer's last submission, if that
  * leaderboard still accepts submissions. */
@@ -566,6 +570,8 @@ int page_submit_anywhere(struct request *request)
 		return rc;
 	}
 	choose_last(request, &form);
+	for (size_t i = 0; i < form.open_count; i++)
+		form.any_license |= form.open[i].license != NULL;
 	form.endings = ".py, .cu, .cuh, .cpp";
 	form.may_restore = request->method != METHOD_POST;
 	struct page page = form_page_make(request, "Submit", "leaderboards");

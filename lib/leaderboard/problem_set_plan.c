@@ -201,9 +201,9 @@ static const char *item_digest(struct arena *arena, const struct plan_item *item
 	cleanup_buffer struct buffer words = { 0 };
 	const struct leaderboard *before = &item->before;
 	const struct leaderboard_settings *after = &item->settings;
-	buffer_printf(&words, "%d %lld %lld %lld %lld %lld %lld", (int)item->action,
+	buffer_printf(&words, "%d %lld %lld %lld %lld %s %lld", (int)item->action,
 		(long long)before->id, (long long)before->task_version_id, (long long)before->deadline_ms,
-		(long long)before->accepting, (long long)before->sources_public_after_deadline,
+		(long long)before->accepting, before->id ? before->sources : "",
 		(long long)after->deadline_ms);
 	digest_text(&words, "");
 	digest_text(&words, item->problem->name);
@@ -245,7 +245,8 @@ static struct leaderboard_settings settings_of(const struct plan_item *item)
 		.name = item->problem->name,
 		.deadline_ms = item->problem->deadline_ms,
 		.accepting = !before->id || before->accepting,
-		.sources_public_after_deadline = !before->id || before->sources_public_after_deadline,
+		.sources = before->sources,
+		.license = before->license,
 	};
 }
 

@@ -12,6 +12,7 @@
 #define PODIUM_LIB_LEADERBOARD_VISIBILITY_H
 
 #include "lib/leaderboard/right.h"
+#include "lib/leaderboard/source_policy.h"
 
 #define SQL_MAY_SEE(leaderboard) \
 	"(" leaderboard \
@@ -56,11 +57,15 @@
 #define SQL_MAY_SEE_TRIAL(submission, leaderboard) \
 	"(NOT " submission ".dry_run OR " SQL_IS_READER(submission, leaderboard) ")"
 
-/* The visitor, who may see the submission, may also see its source. */
+/* The visitor, who may see the submission, may also see its source (source_policy.h). */
 #define SQL_MAY_SEE_SOURCE(submission, leaderboard) \
-	"((" leaderboard ".deadline <= UTC_TIMESTAMP(3) AND " leaderboard \
-	".sources_public_after_deadline AND NOT " submission \
-	".dry_run) OR " SQL_IS_READER(submission, leaderboard) ")"
+	"((NOT " submission ".dry_run AND " SQL_SOURCES_ARE_OPEN( \
+		leaderboard) ") " \
+					 "OR EXISTS (SELECT 1 FROM users reader WHERE reader.id = ? AND (reader.id " \
+					 "= " submission ".user_id OR " SQL_RIGHT_OF( \
+						 "reader", leaderboard) " > 0 OR (NOT " submission \
+												".dry_run AND " SQL_SOURCES_ARE_OPEN_TO( \
+													"reader", leaderboard) "))))"
 
 /* The visitor, who may see the submission, may also see the times of this job. Times that are held
  * for review or that a freeze withholds are only for the submission's readers. */

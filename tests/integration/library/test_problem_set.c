@@ -254,7 +254,7 @@ static void a_closed_leaderboard_stays_closed(void **state)
 {
 	(void)state;
 	struct leaderboard scan = find("set-scan");
-	struct leaderboard_settings closed = { .deadline_ms = TIME_NULL };
+	struct leaderboard_settings closed = { .deadline_ms = TIME_NULL, .sources = "never" };
 	assert_done(
 		leaderboard_update(db, arena, &scan, &closed, NULL, NULL, NULL, &ada.actor, NULL, &error));
 	struct tree tree = PLAIN;
@@ -262,7 +262,7 @@ static void a_closed_leaderboard_stays_closed(void **state)
 	plan(&tree, &ada);
 	assert_done(apply(&tree, &ada));
 	assert_int_equal(find("set-scan").accepting, 0);
-	assert_int_equal(find("set-scan").sources_public_after_deadline, 0);
+	assert_string_equal(find("set-scan").sources, "never");
 	/* A set that names no devices keeps the leaderboard's devices. */
 	tree.set = PLAIN.set;
 	plan(&tree, &ada);

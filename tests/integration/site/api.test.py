@@ -1039,6 +1039,18 @@ def addresses(board, number):
 
 
 @test
+def questions_are_asked_listed_and_marked_as_read():
+	path = "/api/v1/leaderboards/small/questions"
+	asked = program("ada").ask("POST", path, {"text": "May I?"})
+	equal((asked.status, asked.json["own"]), (201, True))
+	problem(program("ada").ask("POST", path, {"text": ""}), 400, "invalid", "Write")
+	problem(program("reads").ask("POST", path, {"text": "x"}), 403, "insufficient_scope")
+	equal([one["id"] for one in program("ada").read(path)["items"]], [asked.json["id"]])
+	equal(program("bob").read(path)["items"], [])
+	equal(program("ada").ask("POST", f"{path}/read").status, 204)
+
+
+@test
 def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 	number = (
 		program("bob").hand_in("other", source=source(), fields=[("mode", "ranked")]).json["id"]
@@ -1123,7 +1135,7 @@ def sources_notes_and_output_are_private_until_the_deadline():
 	equal(program("admin").ask("GET", path).status, 200)
 	sql(
 		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, "
-		"sources_public_after_deadline = 1 WHERE name = 'small'"
+		"sources_open = 'deadline' WHERE name = 'small'"
 	)
 	equal(program("bob").ask("GET", path).bytes, source(950.0))
 	equal(nobody.read("/api/v1/leaderboards", state="ended")["items"][0]["name"], "small")
@@ -1133,10 +1145,7 @@ def sources_notes_and_output_are_private_until_the_deadline():
 		"invalid",
 		"deadline of small has passed",
 	)
-	sql(
-		"UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = "
-		"'small'"
-	)
+	sql("UPDATE leaderboards SET deadline = NULL, sources_open = 'never' WHERE name = 'small'")
 
 
 @test

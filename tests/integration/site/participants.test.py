@@ -182,14 +182,11 @@ def strangers_see_both_times_and_no_source():
 		lacks(page, "return data")
 	contains(words(admin, f"/compare?a={first}&b={second}"), "return data")
 	sql(
-		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), sources_public_after_deadline = 1 "
+		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3), sources_open = 'deadline' "
 		"WHERE name = 'small'"
 	)
 	contains(words(anyone, f"/compare?a={first}&b={second}"), "return data")
-	sql(
-		"UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = "
-		"'small'"
-	)
+	sql("UPDATE leaderboards SET deadline = NULL, sources_open = 'never' WHERE name = 'small'")
 
 
 @test

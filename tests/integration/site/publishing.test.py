@@ -31,7 +31,7 @@ made = {}
 
 
 def make_board(client, name, **fields):
-	return small_task.make_board(client, name, TEMPLATE_TASK, sources_public="1", **fields)
+	return small_task.make_board(client, name, TEMPLATE_TASK, sources="deadline", **fields)
 
 
 def publish(client, board, action="save", **fields):

@@ -545,7 +545,7 @@ def make_leaderboards():
 					("name", name),
 					("gpu", "H200"),
 					("accepting", "1"),
-					("sources_public", "1"),
+					("sources", "deadline"),
 					("visibility", "hidden"),
 				],
 				[("task", "task.zip", small_zip())],
@@ -554,7 +554,7 @@ def make_leaderboards():
 	ok(
 		creator.post(
 			"/admin/leaderboard/small/edit",
-			[("gpu", "H200"), ("accepting", "1"), ("sources_public", "1")],
+			[("gpu", "H200"), ("accepting", "1"), ("sources", "deadline")],
 			[("task", "task.zip", small_zip(size=2048))],
 		)
 	)

@@ -295,7 +295,7 @@ def a_change_between_preview_and_confirmation_shows_the_new_plan_instead():
 		("deadline", "2039-05-06T07:08"),
 		("gpu", "H200"),
 		("accepting", "1"),
-		("sources_public", "1"),
+		("sources", "deadline"),
 	]
 	equal(admin.post("/admin/leaderboard/sort/edit", fields).status, 303)
 	answer = confirm(carl, path, page)

@@ -269,7 +269,7 @@ def an_admin_creates_a_leaderboard_from_a_zip():
 			("deadline", ""),
 			("gpu", "CPU"),
 			("accepting", "1"),
-			("sources_public", "1"),
+			("sources", "deadline"),
 			("visibility", "hidden"),
 		],
 		[("task", "task.zip", task_zip())],
