@@ -622,6 +622,8 @@ def hostile_registrations_are_refused():
 		"no CBOR": {"public": b"\xff"},
 		"nothing": {"public": b""},
 		"a huge map": {"public": b"\xbb" + b"\xff" * 8},
+		"a huge array": {"public": b"\x9a\x60\x00\x00\x00"},
+		"something behind the key": {"public": passkey.public() + b"\x00"},
 		"deep CBOR": {"public": b"\x81" * 5000},
 		"a long string": {"public": cbor({1: 2, 3: -7, -1: 1, -2: bytes(4000), -3: bytes(32)})},
 		"an unknown algorithm": {
