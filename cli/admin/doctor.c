@@ -48,7 +48,7 @@ int doctor_command(int argc, char **argv)
 	if (passkey_site_of(config.public_url, &site))
 		admin_say("good      Passkeys             they belong to %s", site.host);
 	else
-		admin_say("missing   Passkeys             browsers offer none at %s; public_url needs "
+		admin_say("warning   Passkeys             browsers offer none at %s; public_url needs "
 				  "https:// and a name",
 			config.public_url);
 	fflush(stdout);

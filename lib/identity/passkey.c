@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Flags of the authenticator's data (WebAuthn, 6.1). */
-enum { user_present = 1, user_verified = 4, has_key = 64 };
+enum { user_present = 1, user_verified = 4, has_key = 64, has_extensions = 128 };
 enum { host_hash_bytes = crypto_hash_sha256_BYTES, least_data_bytes = host_hash_bytes + 5 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -85,6 +85,74 @@ int passkey_challenge_of(const struct passkey_answer *answer, bool is_registrati
 	return 0;
 }
 
+/* ---- the authenticator's data ---- */
+
+enum { most_cbor_depth = 8, model_bytes = 16 };
+
+static bool take(struct passkey_bytes *rest, uint64_t length)
+{
+	if (length > rest->length)
+		return false;
+	rest->bytes += length;
+	rest->length -= length;
+	return true;
+}
+
+/* Takes the head of a CBOR item (RFC 8949): its kind and its number. */
+static bool take_head(struct passkey_bytes *rest, unsigned *kind, uint64_t *number)
+{
+	const unsigned char *head = rest->bytes;
+	if (!take(rest, 1))
+		return false;
+	unsigned code = *head & 31;
+	if (code > 27) /* an item without a length, which no key has */
+		return false;
+	size_t size = code < 24 ? 0 : (size_t)1 << (code - 24);
+	if (!take(rest, size))
+		return false;
+	*kind = *head >> 5;
+	*number = size ? 0 : code;
+	for (size_t i = 1; i <= size; i++)
+		*number = *number << 8 | head[i];
+	return true;
+}
+
+/* Takes one CBOR item. libcbor, which libfido2 uses, reserves and fills memory for as many items as
+ * an array or a map announces, so 9 bytes could take all memory of this host. Each announced item
+ * must therefore be there. */
+static bool take_item(struct passkey_bytes *rest, int depth)
+{
+	enum { integer, negative, bytes, text, array, map, tag };
+	unsigned kind;
+	uint64_t number;
+	if (depth > most_cbor_depth || !take_head(rest, &kind, &number) || kind == tag)
+		return false;
+	if (kind == bytes || kind == text)
+		return take(rest, number);
+	if (kind != array && kind != map)
+		return true;
+	if (number > rest->length)
+		return false;
+	for (uint64_t items = kind == map ? 2 * number : number; items; items--)
+		if (!take_item(rest, depth + 1))
+			return false;
+	return true;
+}
+
+/* Whether the data have the key and the extensions that their flags announce, and nothing else. */
+static bool is_whole(struct passkey_bytes data)
+{
+	unsigned char flags = data.bytes[host_hash_bytes];
+	bool good = take(&data, least_data_bytes);
+	if (good && flags & has_key)
+		good = take(&data, model_bytes) && data.length >= 2
+			&& take(&data, 2 + ((uint64_t)data.bytes[0] << 8 | data.bytes[1]))
+			&& take_item(&data, 0);
+	if (good && flags & has_extensions)
+		good = take_item(&data, 0);
+	return good && !data.length;
+}
+
 /* ---- registration ---- */
 
 /* The key as libfido2 has it, checked to be one, or NULL. */
@@ -150,8 +218,9 @@ static int check_head(
 	if (answer->needs_verification && !(flags & user_verified))
 		return refuse(error,
 			"it did not ask for a PIN, a finger or a face, which a login without a password needs");
-	return (flags & wanted) == wanted ? 0
-									  : refuse(error, "the authenticator's answer is not readable");
+	return (flags & has_key) == wanted && is_whole(answer->authenticator_data)
+		? 0
+		: refuse(error, "the authenticator's answer is not readable");
 }
 
 int passkey_register(

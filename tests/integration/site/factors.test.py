@@ -560,6 +560,13 @@ def an_answer_works_once_in_its_own_browser_and_for_its_purpose():
 	replay = Client(site.url)
 	replay.get("/login")
 	contains(replay.post("/login/passkey", fields, form="/login").words(), "was sent before")
+	# A key that does not count has only the challenge against replays.
+	amy = member("amy")
+	still, _ = add_passkey(amy)
+	fields = still.answer(challenge(amy, "factor"), counts=0)
+	answers = [amy.post("/account/confirm", [("next", "/queue"), *fields]) for _ in range(2)]
+	equal([one.status for one in answers], [303, 422])
+	contains(answers[1].words(), "was sent before")
 	# A challenge of a login is none of a registration.
 	eve = site.eve[0]
 	ask = challenge(eve, "login")
@@ -615,6 +622,8 @@ def hostile_registrations_are_refused():
 		"no CBOR": {"public": b"\xff"},
 		"nothing": {"public": b""},
 		"a huge map": {"public": b"\xbb" + b"\xff" * 8},
+		"a huge array": {"public": b"\x9a\x60\x00\x00\x00"},
+		"something behind the key": {"public": passkey.public() + b"\x00"},
 		"deep CBOR": {"public": b"\x81" * 5000},
 		"a long string": {"public": cbor({1: 2, 3: -7, -1: 1, -2: bytes(4000), -3: bytes(32)})},
 		"an unknown algorithm": {
