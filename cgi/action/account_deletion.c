@@ -153,6 +153,7 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM terminals WHERE user_id = ?"),
 	COMMAND("DELETE FROM identities WHERE user_id = ?"),
 	COMMAND("DELETE FROM questions WHERE user_id = ? AND NOT for_all"),
+	COMMAND("DELETE FROM source_sketches WHERE user_id = ?"),
 	COMMAND("DELETE FROM invite_uses WHERE user_id = ?"),
 	COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)"),
 	COMMAND("DELETE FROM uploads WHERE creator_id = ?"),

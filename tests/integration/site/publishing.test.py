@@ -134,6 +134,7 @@ ITS_OWN = {
 	"/admin/leaderboard/*/dryrun/status": ["/admin/leaderboard/small/dryrun/status"],
 	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
 	"/admin/leaderboard/*/hooks": ["/admin/leaderboard/small/hooks"],
+	"/admin/leaderboard/*/similar": ["/admin/leaderboard/small/similar"],
 	"/admin/hooks/*": ["/admin/hooks/{hook}"],
 	"/admin/hooks/*/status": ["/admin/hooks/{hook}/status"],
 }
