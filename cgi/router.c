@@ -138,6 +138,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/admin/leaderboard/*/dryrun", page_dry_run, STAFF, 0 },
 	{ METHOD_GET, "/admin/leaderboard/*/dryrun/status", page_dry_run_status, STAFF, 0 },
 	{ METHOD_POST, "/admin/leaderboard/*/dryrun", action_dry_run, STAFF, form_bytes },
+	{ METHOD_GET, "/admin/leaderboard/*/similar", page_similarity, STAFF, 0 },
 	{ METHOD_GET, "/admin/leaderboard/*/hooks", page_leaderboard_hooks, STAFF, 0 },
 	{ METHOD_POST, "/admin/leaderboard/*/hooks", action_leaderboard_hooks, STAFF, form_bytes },
 	{ METHOD_GET, "/admin/hooks", page_site_hooks, ADMINS, 0 },

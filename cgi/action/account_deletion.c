@@ -156,6 +156,7 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM authenticator_apps WHERE user_id = ?"),
 	COMMAND("DELETE FROM passkeys WHERE user_id = ?"),
 	COMMAND("DELETE FROM recovery_codes WHERE user_id = ?"),
+	COMMAND("DELETE FROM source_sketches WHERE user_id = ?"),
 	COMMAND("DELETE FROM invite_uses WHERE user_id = ?"),
 	COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)"),
 	COMMAND("DELETE FROM uploads WHERE creator_id = ?"),

@@ -23,6 +23,8 @@ static const struct call CALLS[] = {
 		TOKEN_ADMIN, "" },
 	{ { METHOD_PUT, "/api/v1/admin/leaderboards/*/task", api_admin_task, STAFF, zip_bytes },
 		TOKEN_ADMIN, "zip draft" },
+	{ { METHOD_GET, "/api/v1/admin/leaderboards/*/similar", api_admin_similar, STAFF, 0 },
+		TOKEN_ADMIN, "" },
 	{ { METHOD_GET, "/api/v1/admin/leaderboards/*/versions", api_admin_versions, STAFF, 0 },
 		TOKEN_ADMIN, "" },
 	{ { METHOD_POST, "/api/v1/admin/leaderboards/*/versions/*/switch", api_admin_switch, STAFF,

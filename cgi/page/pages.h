@@ -62,6 +62,8 @@ handler page_admin_users, action_admin_user, action_admin_invite, page_admin_ban
 handler page_admin_announcements, action_admin_announcement;
 /* intake.c: whether the site accepts submissions */
 handler action_admin_intake;
+/* similarity.c: submissions whose sources resemble each other */
+handler page_similarity;
 /* vitals.c: measurements of a device over the last day */
 handler page_admin_vitals;
 /* submission.c: searches, hides, holds and annotates submissions */

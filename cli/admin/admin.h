@@ -28,6 +28,7 @@ admin_command review_list_command, review_release_command, review_reject_command
 admin_command rejudge_start_command, rejudge_list_command, rejudge_show_command,
 	rejudge_apply_command, rejudge_discard_command;                    /* rejudge.c */
 admin_command quota_show_command, quota_set_command;                   /* quota.c */
+admin_command similar_command;                                         /* similarity.c */
 admin_command question_list_command, question_answer_command;          /* board_question.c */
 admin_command role_list_command, role_give_command, role_take_command; /* role.c */
 admin_command mail_test_command;                                       /* mail.c */

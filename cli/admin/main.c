@@ -95,6 +95,8 @@ static const struct command {
 	{ "quota set", "LEADERBOARD MODE MOST [HOURS]", quota_set_command,
 		"allow MOST submissions in any HOURS [24] for test, benchmark, ranked or profile;\n"
 		"      MOST `site` means the site's quota" },
+	{ "similar", "LEADERBOARD", similar_command,
+		"list submissions of different users whose sources resemble each other" },
 	{ "question list", "[LEADERBOARD]", question_list_command,
 		"list the questions without an answer, of a leaderboard or of all" },
 	{ "question answer", "NUMBER all|asker TEXT", question_answer_command,

@@ -118,6 +118,7 @@ ADDRESSES = [
 	("admin", "/admin/leaderboard/*/dryrun", "/admin/leaderboard/bench/dryrun"),
 	("admin", "/admin/leaderboard/*/dryrun/status", "/admin/leaderboard/bench/dryrun/status"),
 	("admin", "/admin/leaderboard/*/hooks", "/admin/leaderboard/bench/hooks"),
+	("admin", "/admin/leaderboard/*/similar", "/admin/leaderboard/bench/similar"),
 	("admin", "/admin/hooks", "/admin/hooks"),
 	("admin", "/admin/hooks/*", "/admin/hooks/{hook}"),
 	("admin", "/admin/hooks/*/status", "/admin/hooks/{hook}/status"),

@@ -155,6 +155,10 @@ def example(pattern):
 # Tables that may change during a refused call: the worker, podium-hooks and each use of a token
 # write to them.
 BUSY = [
+	"source_sketches",
+	"sketch_hashes",
+	"similar_sources",
+	"similarity_progress",
 	"workers",
 	"gpus",
 	"device_vitals",
@@ -685,6 +689,12 @@ def invite_codes_can_be_created_and_revoked():
 		),
 		("revoked", int(before) + 1),
 	)
+
+
+@test
+def similar_submissions_are_listed():
+	equal(ask("carl", "GET", "leaderboards/small/similar").json, {"items": [], "next": None})
+	problem(ask("dora", "GET", "leaderboards/small/similar"), 403, "forbidden")
 
 
 @test

@@ -137,6 +137,7 @@ ITS_OWN = {
 	"/admin/leaderboard/*/unfrozen": ["/admin/leaderboard/small/unfrozen"],
 	"/admin/leaderboard/*/roles": ["/admin/leaderboard/small/roles"],
 	"/admin/submissions": ["/admin/submissions?leaderboard=small"],
+	"/admin/leaderboard/*/similar": ["/admin/leaderboard/small/similar"],
 	"/admin/hooks/*": ["/admin/hooks/{hook}"],
 	"/admin/hooks/*/status": ["/admin/hooks/{hook}/status"],
 }

@@ -184,6 +184,7 @@ PAGES = {
 	"/admin/leaderboard/*/roles": ("/admin/leaderboard/small/roles", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun/status": ("/admin/leaderboard/small/dryrun/status", ITS_CREATOR),
+	"/admin/leaderboard/*/similar": ("/admin/leaderboard/small/similar", ITS_CREATOR),
 	"/admin/leaderboard/*/hooks": ("/admin/leaderboard/small/hooks", ITS_CREATOR),
 	"/admin/hooks": ("/admin/hooks", ADMINS),
 	"/admin/hooks/*": ("/admin/hooks/{hook}", CREATOR_OR_NONE),
@@ -456,6 +457,10 @@ NOTHING_TO_DO = {
 # they count requests. Beginning a sign-in stores it.
 BUSY = [
 	"sign_ins",
+	"source_sketches",
+	"sketch_hashes",
+	"similar_sources",
+	"similarity_progress",
 	"workers",
 	"gpus",
 	"device_vitals",
