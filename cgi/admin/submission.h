@@ -12,6 +12,7 @@ struct admin_submission {
 	int64_t id, submitted_at_ms, hidden_at_ms; /* TIME_NULL: not hidden */
 	const char *user, *leaderboard, *file_name, *mode;
 	const char *hidden_reason, *note; /* NULL: none */
+	const char *disqualified;         /* the reason; NULL: it is not, by itself */
 	const char *results;              /* "H200 passed, A100 queued"; NULL: no job */
 };
 

@@ -20,7 +20,8 @@ struct submission_row {
 	int64_t id, user_id, leaderboard_id;
 	const char *user, *leaderboard, *file_name, *mode;
 	int64_t submitted_at_ms, version_number, current_version;
-	int64_t ended, sources_public;
+	int64_t ended; /* the deadline has passed for all users */
+	int64_t sources_public;
 	/* Submitted after the deadline or by a dry run, and therefore never ranked. */
 	int64_t practice;
 	int64_t dry_run;
@@ -32,6 +33,7 @@ struct submission_row {
 	int64_t withdrawn; /* the author withdrew it */
 	int64_t hidden;    /* only its author and who may read all of the leaderboard see it */
 	const char *hidden_reason;
+	const char *disqualified; /* the reason; NULL: it is not disqualified */
 	/* From the task's definition; NULL: not given, or not read (submission_without_task). `slot`
 	 * names the task's file in whose place the submission's file is. */
 	const char *slot, *flops, *bytes, *tolerance;

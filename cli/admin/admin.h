@@ -28,8 +28,10 @@ admin_command rejudge_start_command, rejudge_list_command, rejudge_show_command,
 	rejudge_apply_command, rejudge_discard_command;                    /* rejudge.c */
 admin_command quota_show_command, quota_set_command;                   /* quota.c */
 admin_command role_list_command, role_give_command, role_take_command; /* role.c */
-admin_command mail_test_command;                                       /* mail.c */
-admin_command doctor_command;                                          /* doctor.c */
+admin_command exception_list_command, exception_extend_command, exception_disqualify_command,
+	exception_lift_command;      /* exception.c */
+admin_command mail_test_command; /* mail.c */
+admin_command doctor_command;    /* doctor.c */
 admin_command worker_list_command, worker_drain_command, worker_pause_command,
 	worker_quarantine_command, worker_resume_command; /* worker.c */
 admin_command worker_invite_command, worker_revoke_command,

@@ -48,11 +48,19 @@
 #define SQL_MAY_SEE_TRIAL(submission, leaderboard) \
 	"(NOT " submission ".dry_run OR " SQL_IS_READER(submission, leaderboard) ")"
 
+/* The deadline has passed, also for users with a later one (lib/judging/exception.h). Without a
+ * `?`. */
+#define SQL_IS_OVER(leaderboard) \
+	"(COALESCE(" leaderboard \
+	".deadline <= UTC_TIMESTAMP(3), FALSE) AND NOT EXISTS (SELECT 1 FROM " \
+	"leaderboard_extensions late WHERE late.leaderboard_id = " leaderboard \
+	".id AND late.deadline > UTC_TIMESTAMP(3)))"
+
 /* The visitor, who may see the submission, may also see its source. */
 #define SQL_MAY_SEE_SOURCE(submission, leaderboard) \
-	"((" leaderboard ".deadline <= UTC_TIMESTAMP(3) AND " leaderboard \
-	".sources_public_after_deadline AND NOT " submission \
-	".dry_run) OR " SQL_IS_READER(submission, leaderboard) ")"
+	"((" SQL_IS_OVER(leaderboard) " AND " leaderboard \
+								  ".sources_public_after_deadline AND NOT " submission \
+								  ".dry_run) OR " SQL_IS_READER(submission, leaderboard) ")"
 
 /* The visitor, who may see the submission, may also see the times of this job. Times that are held
  * for review or that a freeze withholds are only for the submission's readers. */
