@@ -131,6 +131,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/admin/leaderboard/*/switch", page_switch, STAFF, 0 },
 	{ METHOD_POST, "/admin/leaderboard/*/switch", action_switch, STAFF, form_bytes },
 	{ METHOD_GET, "/admin/leaderboard/*/unfrozen", page_unfrozen, STAFF, 0 },
+	{ METHOD_GET, "/admin/leaderboard/*/exceptions", page_exceptions, STAFF, 0 },
+	{ METHOD_POST, "/admin/leaderboard/*/exceptions", action_exceptions, STAFF, form_bytes },
 	{ METHOD_GET, "/admin/leaderboard/*/roles", page_roles, STAFF, 0 },
 	{ METHOD_POST, "/admin/leaderboard/*/roles", action_roles, STAFF, form_bytes },
 	{ METHOD_GET, "/admin/leaderboard/*/clone", page_clone, CREATORS, 0 },

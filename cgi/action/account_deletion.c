@@ -163,6 +163,8 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM leaderboard_members WHERE user_id = ?"),
 	COMMAND("DELETE FROM leaderboard_removals WHERE user_id = ?"),
 	COMMAND("DELETE FROM leaderboard_roles WHERE user_id = ?"),
+	COMMAND("DELETE FROM leaderboard_extensions WHERE user_id = ?"),
+	COMMAND("UPDATE disqualifications SET reason = '' WHERE user_id = ?"),
 	COMMAND("DELETE FROM user_days WHERE user_id = ?"),
 	COMMAND("UPDATE invites SET note = '' WHERE created_by = ?"),
 	COMMAND("DELETE d FROM webhooks h JOIN webhook_deliveries d ON d.webhook_id = h.id "
@@ -198,6 +200,8 @@ static const struct statement NAMES[] = {
 	FORGET_NAME("dry_runs", "started_by"),
 	FORGET_NAME("pauses", "paused_by"),
 	FORGET_NAME("leaderboard_roles", "given_by"),
+	FORGET_NAME("leaderboard_extensions", "given_by"),
+	FORGET_NAME("disqualifications", "given_by"),
 	FORGET_NAME("intake_stops", "stopped_by"),
 	FORGET_NAME("password_links", "made_by"),
 };

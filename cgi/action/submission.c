@@ -44,7 +44,9 @@ static const struct column STATE_COLUMNS[] = {
  * stored or rejected. */
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
 	"SELECT l.task_version_id, l.accepting, "
-	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.practice, "
+	"COALESCE(GREATEST(l.deadline, COALESCE((SELECT e.deadline FROM leaderboard_extensions e "
+	"WHERE e.leaderboard_id = l.id AND e.user_id = ?), l.deadline)) <= UTC_TIMESTAMP(3), 0) "
+	"AS ended, l.practice, "
 	"l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED " AS stopped, "
 	"l.deadline AS deadline_ms, v.language "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
@@ -56,7 +58,8 @@ static int check_open(
 	struct database *db, const struct intake *intake, struct state *state, struct error *error)
 {
 	const struct leaderboard *leaderboard = intake->leaderboard;
-	int rc = database_row(db, intake->arena, &STATE, state, error, "i", leaderboard->id);
+	int rc = database_row(
+		db, intake->arena, &STATE, state, error, "ii", intake->request->user_id, leaderboard->id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", leaderboard->name);
 	if (rc)

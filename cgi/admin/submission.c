@@ -8,6 +8,7 @@
 #include "cgi/page/pages.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/judging/exception.h"
 #include "lib/judging/review.h"
 #include "lib/leaderboard/role.h"
 #include "templates/admin_submission.h"
@@ -26,16 +27,21 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct admin_submission, file_name),
 	TEXT(struct admin_submission, mode),
 	TEXT(struct admin_submission, hidden_reason),
+	TEXT(struct admin_submission, disqualified),
 	TEXT(struct admin_submission, note),
 	TEXT(struct admin_submission, outcomes),
 };
+#define DISQUALIFICATION \
+	"(SELECT dq.reason FROM disqualifications dq WHERE dq.leaderboard_id = s.leaderboard_id AND " \
+	"dq.user_id = s.user_id AND dq.submission_id = s.id)"
 /* The subquery `numbers` finds the IDs of the page's rows through the index that suits the search.
  * The statement then reads the other columns for these rows only. */
 #define SUBMISSIONS(numbers) \
 	SELECT(struct admin_submission, SUBMISSION_COLUMNS, \
 		"SELECT s.id, s.submitted_at AS submitted_at_ms, s.hidden_at AS hidden_at_ms, u.name AS " \
 		"user, l.name AS leaderboard, s.file_name, " \
-		"  IF(s.dry_run, 'dry run', s.mode) AS mode, s.hidden_reason, s.admin_note AS note, " \
+		"  IF(s.dry_run, 'dry run', s.mode) AS mode, s.hidden_reason, " DISQUALIFICATION \
+		" AS disqualified, s.admin_note AS note, " \
 		"  (SELECT GROUP_CONCAT(j.gpu, '\t', COALESCE(j.verdict, j.state) ORDER BY j.gpu " \
 		"SEPARATOR '\n') FROM jobs j WHERE j.submission_id = s.id) AS outcomes " \
 		"FROM (" numbers \
@@ -231,6 +237,14 @@ static const struct removal {
 				  "its place, until an admin releases or rejects it.",
 		.back = "Releasing it ranks it again.",
 	},
+	{
+		.action = "disqualify",
+		.verb = "Disqualify",
+		.purpose = "",
+		.effect = "It leaves the ranking, where its author’s next best takes its place. Its page "
+				  "says that it is disqualified.",
+		.back = "It can be ranked again.",
+	},
 };
 
 static int ask_to_remove(struct request *request, const struct removal *removal, const char *reason)
@@ -281,6 +295,8 @@ static void report_submission_action(struct request *request, const char *action
 		{ "hide", "The submission is hidden and not ranked. Its author reads your reason." },
 		{ "show", "The submission is visible and ranked again." },
 		{ "hold", "The results that passed are held until you release or reject them." },
+		{ "disqualify", "The submission is disqualified. Its author reads your reason." },
+		{ "requalify", "The submission is no longer disqualified." },
 		{ "note", "The note was saved." },
 	};
 	for (size_t i = 0; i < COUNT(outcomes); i++)
@@ -299,6 +315,10 @@ static int run_submission_action(struct request *request, const char *action)
 		return submission_show(request->db, id, &by, request->error);
 	if (strcmp(action, "hold") == 0)
 		return submission_hold(request->db, id, reason, &by, request->error);
+	if (strcmp(action, "disqualify") == 0)
+		return exception_disqualify_submission(request->db, id, reason, &by, request->error);
+	if (strcmp(action, "requalify") == 0)
+		return exception_disqualify_submission(request->db, id, NULL, &by, request->error);
 	if (strcmp(action, "note") == 0)
 		return submission_admin_note(
 			request->db, id, request_form_or(request, "note", ""), &by, request->error);

@@ -12,6 +12,7 @@ struct admin_submission {
 	int64_t id, submitted_at_ms, hidden_at_ms; /* TIME_NULL: not hidden */
 	const char *user, *leaderboard, *file_name, *mode;
 	const char *hidden_reason, *note; /* NULL: none */
+	const char *disqualified;         /* the reason; NULL: it is not, by itself */
 	const char *outcomes;             /* a line "GPU\tSTATE" for each job; NULL: no job */
 	struct submission_outcome {
 		const char *gpu, *state; /* a verdict, or the state of an unfinished job */

@@ -14,6 +14,9 @@ handler api_admin_leaderboard_create, api_admin_leaderboard, api_admin_leaderboa
 handler api_admin_roles, api_admin_role_give, api_admin_role_take, api_admin_unfrozen;
 /* admin_similarity.c */
 handler api_admin_similar;
+/* admin_exception.c */
+handler api_admin_exceptions, api_admin_extend, api_admin_unextend, api_admin_disqualify_user,
+	api_admin_requalify_user, api_admin_disqualify, api_admin_requalify;
 /* admin_submission.c: single submissions, held results, rejudging */
 handler api_admin_hide, api_admin_show, api_admin_hold, api_admin_release, api_admin_reject,
 	api_admin_rejudge, api_admin_held;

@@ -186,6 +186,33 @@ static const struct statement REMOVALS = SELECT(struct removal_row, REMOVAL_COLU
 	"JOIN leaderboards l ON l.id = r.leaderboard_id "
 	"WHERE r.user_id = ? ORDER BY r.removed_at");
 
+struct extension_row {
+	const char *leaderboard;
+	int64_t deadline_ms;
+};
+static const struct column EXTENSION_COLUMNS[] = { TEXT(struct extension_row, leaderboard),
+	TIME(struct extension_row, deadline_ms) };
+static const struct statement EXTENSIONS = SELECT(struct extension_row, EXTENSION_COLUMNS,
+	"SELECT l.name AS leaderboard, e.deadline AS deadline_ms FROM leaderboard_extensions e "
+	"JOIN leaderboards l ON l.id = e.leaderboard_id WHERE e.user_id = ? ORDER BY l.name");
+
+struct disqualification_row {
+	const char *leaderboard;
+	int64_t submission_id, given_at_ms;
+	const char *reason;
+};
+static const struct column DISQUALIFICATION_COLUMNS[] = {
+	TEXT(struct disqualification_row, leaderboard),
+	INTEGER(struct disqualification_row, submission_id),
+	TIME(struct disqualification_row, given_at_ms),
+	TEXT(struct disqualification_row, reason),
+};
+static const struct statement DISQUALIFICATIONS =
+	SELECT(struct disqualification_row, DISQUALIFICATION_COLUMNS,
+		"SELECT l.name AS leaderboard, d.submission_id, d.given_at AS given_at_ms, d.reason "
+		"FROM disqualifications d JOIN leaderboards l ON l.id = d.leaderboard_id "
+		"WHERE d.user_id = ? ORDER BY l.name, d.submission_id");
+
 struct role_row {
 	const char *leaderboard, *role;
 	int64_t given_at_ms;
@@ -437,6 +464,8 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "invite_codes_used", &USES },
 	{ "removals", &REMOVALS },
 	{ "roles", &HAS_ROLES },
+	{ "extensions", &EXTENSIONS },
+	{ "disqualifications", &DISQUALIFICATIONS },
 	{ "days", &DAYS },
 	{ "leaderboards_made", &MADE },
 	{ "task_versions_made", &VERSIONS },

@@ -93,6 +93,8 @@ handler page_help_list, page_help, page_help_program, page_help_sha256;
 /* publishing.c, invites.c, archive.c: who sees a leaderboard, and until when it accepts
  * submissions */
 handler page_publishing, action_publishing;
+/* exceptions.c: later deadlines and disqualifications */
+handler page_exceptions, action_exceptions;
 /* roles.c: co-creators and the jury, and the ranking that the jury sees */
 handler page_roles, action_roles, page_unfrozen;
 handler page_invites, action_invites, page_join, action_join;

@@ -3,6 +3,7 @@
 
 #include "cgi/http/paging.h"
 #include "lib/database/blob.h"
+#include "lib/job/job.h"
 #include "lib/leaderboard/visibility.h"
 
 #include <string.h>
@@ -30,6 +31,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	INTEGER(struct submission_row, withdrawn),
 	INTEGER(struct submission_row, hidden),
 	TEXT(struct submission_row, hidden_reason),
+	TEXT(struct submission_row, disqualified),
 	TEXT(struct submission_row, slot),
 	TEXT(struct submission_row, flops),
 	TEXT(struct submission_row, bytes),
@@ -37,6 +39,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	BLOB(struct submission_row, source),
 };
 #define RIGHT SQL_RIGHT("l")
+#define DISQUALIFICATION SQL_DISQUALIFICATION("s")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define MAY_SEE_TRIAL SQL_MAY_SEE_TRIAL("s", "l")
 #define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
@@ -52,7 +55,8 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		" AS sources, s.source_license AS license, s.practice, s.dry_run, " \
 		"  l.frozen_at AS frozen_at_ms, s.sha256, s.note, s.withdrawn_at IS NOT " \
 		"NULL AS withdrawn, " \
-		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " task ", " source " AS source " \
+		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " DISQUALIFICATION \
+		" AS disqualified, " task ", " source " AS source " \
 		"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = " \
 		"s.leaderboard_id " \
 		"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " MAY_SEE_LEADERBOARD \

@@ -462,9 +462,33 @@ static struct submit_form form_as_typed(struct request *request)
 	};
 }
 
-static int show_submit(struct request *request, const struct leaderboard *leaderboard,
+struct extension_row {
+	int64_t deadline_ms;
+};
+static const struct column EXTENSION_COLUMNS[] = { TIME(struct extension_row, deadline_ms) };
+static const struct statement EXTENSION = SELECT(struct extension_row, EXTENSION_COLUMNS,
+	"SELECT deadline AS deadline_ms FROM leaderboard_extensions WHERE leaderboard_id = ? "
+	"AND user_id = ?");
+
+/* Puts the viewer's own deadline in place of one that has passed. */
+static int extend_deadline(
+	struct request *request, struct leaderboard *leaderboard, struct error *error)
+{
+	struct extension_row own;
+	if (!request->viewer.id || !has_ended(leaderboard))
+		return 0;
+	int rc = database_row(request->db, request->arena, &EXTENSION, &own, error, "ii",
+		leaderboard->id, request->viewer.id);
+	if (!rc && own.deadline_ms > leaderboard->deadline_ms)
+		leaderboard->deadline_ms = own.deadline_ms;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
+static int show_submit(struct request *request, const struct leaderboard *shown,
 	const struct quota quotas[static quota_modes], int64_t revision)
 {
+	struct leaderboard with_deadline = *shown;
+	const struct leaderboard *leaderboard = &with_deadline;
 	bool python = strcmp(leaderboard->language, "py") == 0;
 	struct submit_form form = form_as_typed(request);
 	form.leaderboard = leaderboard;
@@ -475,7 +499,9 @@ static int show_submit(struct request *request, const struct leaderboard *leader
 	struct error *kept = request->error;
 	struct error own = { 0 };
 	request->error = &own;
-	int rc = fill_form(request, &form, quotas, revision);
+	int rc = extend_deadline(request, &with_deadline, &own);
+	if (!rc)
+		rc = fill_form(request, &form, quotas, revision);
 	request->error = kept;
 	if (rc) {
 		*kept = own;
@@ -541,8 +567,9 @@ static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMN
 			 "  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) "
 			 "WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
 			 "WHERE accepting AND archived_at IS NULL "
-			 "AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) "
-			 "AND " MAY_SEE_LEADERBOARD " ORDER BY name");
+			 "AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3) OR EXISTS (SELECT 1 "
+			 "FROM leaderboard_extensions e WHERE e.leaderboard_id = l.id AND e.user_id = ? "
+			 "AND e.deadline > UTC_TIMESTAMP(3))) AND " MAY_SEE_LEADERBOARD " ORDER BY name");
 
 /* Fills a new form with the leaderboard and mode of the viewer's last submission, if that
  * leaderboard still accepts submissions. */
@@ -564,7 +591,7 @@ int page_submit_anywhere(struct request *request)
 	struct submit_form form = form_as_typed(request);
 	struct error own = { 0 };
 	int rc = database_rows(request->db, request->arena, &OPEN, &form.open, &form.open_count, &own,
-		"ii", request->viewer.id, request->viewer.id);
+		"iii", request->viewer.id, request->viewer.id, request->viewer.id);
 	if (rc) {
 		*request->error = own;
 		return rc;

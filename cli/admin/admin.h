@@ -31,8 +31,10 @@ admin_command quota_show_command, quota_set_command;                   /* quota.
 admin_command similar_command;                                         /* similarity.c */
 admin_command question_list_command, question_answer_command;          /* board_question.c */
 admin_command role_list_command, role_give_command, role_take_command; /* role.c */
-admin_command mail_test_command;                                       /* mail.c */
-admin_command doctor_command;                                          /* doctor.c */
+admin_command exception_list_command, exception_extend_command, exception_disqualify_command,
+	exception_lift_command;      /* exception.c */
+admin_command mail_test_command; /* mail.c */
+admin_command doctor_command;    /* doctor.c */
 admin_command worker_list_command, worker_drain_command, worker_pause_command,
 	worker_quarantine_command, worker_resume_command; /* worker.c */
 admin_command worker_invite_command, worker_revoke_command,

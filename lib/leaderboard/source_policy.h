@@ -34,17 +34,26 @@ int source_policy_check(const char *name, const char *license, struct error *err
 	"COALESCE(" leaderboard ".sources_open, IF(" leaderboard \
 	".sources_public_after_deadline, 'deadline', 'never'))"
 
+/* A part of a statement: the deadline has passed, also for users with a later one
+ * (lib/judging/exception.h). */
+#define SQL_IS_OVER(leaderboard) \
+	"(COALESCE(" leaderboard \
+	".deadline <= UTC_TIMESTAMP(3), FALSE) AND NOT EXISTS (SELECT 1 FROM " \
+	"leaderboard_extensions late WHERE late.leaderboard_id = " leaderboard \
+	".id AND late.deadline > UTC_TIMESTAMP(3)))"
+
 /* A part of a statement: the policy lets everybody read. A leaderboard closes when it takes no more
  * submissions, also not for practice. Without a deadline, somebody closes or archives it. */
 #define SQL_SOURCES_ARE_OPEN(leaderboard) \
 	"CASE " SQL_SOURCE_POLICY( \
 		leaderboard) " WHEN 'always' THEN TRUE " \
-					 "WHEN 'deadline' THEN COALESCE(" leaderboard \
-					 ".deadline <= UTC_TIMESTAMP(3), FALSE) " \
-					 "WHEN 'closing' THEN NOT " leaderboard ".accepting OR " leaderboard \
-					 ".archived_at IS NOT NULL OR (COALESCE(" leaderboard \
-					 ".deadline <= UTC_TIMESTAMP(3), FALSE) AND NOT " leaderboard \
-					 ".practice) ELSE FALSE END"
+					 "WHEN 'deadline' THEN " SQL_IS_OVER( \
+						 leaderboard) " " \
+									  "WHEN 'closing' THEN NOT " leaderboard \
+									  ".accepting OR " leaderboard \
+									  ".archived_at IS NOT NULL OR (" SQL_IS_OVER( \
+										  leaderboard) " AND NOT " leaderboard \
+													   ".practice) ELSE FALSE END"
 
 /* The policy lets this user, a row of users, read: with a ranked result on the leaderboard. */
 #define SQL_SOURCES_ARE_OPEN_TO(user, leaderboard) \

@@ -40,6 +40,8 @@ WORDS = {
 
 # podium-admin commands that this test does not run, and why. It only compares them with the help.
 NOT_RUN = {
+	"podium-admin exception extend": "needs a deadline; tests/integration/site/exceptions",
+	"podium-admin exception lift": "needs an exception; likewise",
 	"podium-admin review release SUBMISSION GPU": "needs a result that is held; "
 	"tests/integration/admin",
 	"podium-admin review reject SUBMISSION GPU REASON": "likewise",

@@ -522,6 +522,10 @@ def leave_traces():
 			FROM leaderboards WHERE name = 'other';
 		INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT id, {number}
 			FROM leaderboards WHERE name = 'small';
+		INSERT INTO leaderboard_extensions (leaderboard_id, user_id, deadline, given_by)
+			SELECT id, {number}, '2090-01-02', 'ada' FROM leaderboards WHERE name = 'other';
+		INSERT INTO disqualifications (leaderboard_id, user_id, submission_id, reason, given_by)
+			SELECT id, {number}, 999999, 'Two accounts.', 'ada' FROM leaderboards WHERE name = 'other';
 		INSERT INTO leaderboard_roles (leaderboard_id, user_id, role, given_by)
 			SELECT id, {number}, 'jury', 'ada' FROM leaderboards WHERE name = 'other';
 		INSERT INTO leaderboard_roles (leaderboard_id, user_id, role, given_by)
@@ -607,6 +611,8 @@ def the_export_has_every_own_submission_with_its_source_and_nothing_of_others():
 	equal([one["code"] for one in data["invite_codes_used"]], ["code-of-ada"])
 	equal([one["leaderboard"] for one in data["removals"]], ["small"])
 	equal([(one["leaderboard"], one["role"]) for one in data["roles"]], [("other", "jury")])
+	equal([one["deadline"] for one in data["extensions"]], ["2090-01-02T00:00:00.000Z"])
+	equal([one["reason"] for one in data["disqualifications"]], ["Two accounts."])
 	equal(
 		[(one["code"], one["note"]) for one in data["invites_made"]],
 		[("code-of-ada", "for my class")],
@@ -872,6 +878,7 @@ def data_left_by_others_is_deleted_too():
 		("leaderboard_members", "user_id"),
 		("leaderboard_removals", "user_id"),
 		("leaderboard_roles", "user_id"),
+		("leaderboard_extensions", "user_id"),
 		("user_days", "user_id"),
 		("uploads", "creator_id"),
 	):
@@ -908,6 +915,7 @@ def data_left_by_others_is_deleted_too():
 		"invites",
 		"users",
 		"leaderboard_roles",
+		"disqualifications",
 	):
 		lacks(str(sql(f"SELECT * FROM {table}")), "'ada'")
 	lines = (

@@ -135,6 +135,8 @@ EXAMPLES = {
 	"webhooks": "{hook}",
 	"versions": "1",
 	"roles": "bob",
+	"extensions": "bob",
+	"disqualifications": "bob",
 }
 
 
@@ -268,6 +270,29 @@ def an_unknown_field_is_refused_by_name():
 
 
 # ---- leaderboards ----
+
+
+@test
+def exceptions_for_users_can_be_made_and_lifted():
+	sql("UPDATE leaderboards SET deadline = '2089-01-01' WHERE name = 'small'")
+	path = "leaderboards/small/extensions/eve"
+	equal(ask("carl", "PUT", path, {"deadline": "2090-01-01T00:00:00Z"}).status, 204)
+	audited("leaderboard.extend", "small", "carl")
+	problem(ask("carl", "PUT", path, {"deadline": "2088-01-01T00:00:00Z"}), 400, "invalid", "later")
+	equal(ask("carl", "DELETE", path).status, 204)
+	problem(ask("carl", "DELETE", path), 404, "not_found")
+	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
+	path = "leaderboards/small/disqualifications/eve"
+	problem(ask("carl", "PUT", path, {"reason": ""}), 400, "invalid", "reason")
+	equal(ask("carl", "PUT", path, {"reason": "odd"}).status, 204)
+	audited("leaderboard.disqualify", "small", "carl")
+	one = ask("carl", "GET", "leaderboards/small/exceptions").json["items"][0]
+	equal((one["kind"], one["user"], one["reason"]), ("disqualification", "eve", "odd"))
+	equal(ask("carl", "DELETE", path).status, 204)
+	equal(ask("carl", "POST", "submissions/{id}/disqualify", {"reason": "odd"}).status, 204)
+	audited("submission.disqualify", f"submission {made['id']}", "carl")
+	equal(ask("carl", "POST", "submissions/{id}/requalify").status, 204)
+	problem(ask("carl", "POST", "submissions/{id}/requalify"), 404, "not_found")
 
 
 @test

@@ -31,6 +31,7 @@ ASKS = {
 	"/admin/submission/*": "here",
 	"/admin/users": "here",
 	"/admin/leaderboard/*/roles": "here",
+	"/admin/leaderboard/*/exceptions": "roles",
 	"/admin/workers": "here",
 	"/submission/*/cancel": "here",
 	"/submission/*/withdraw": "participants",

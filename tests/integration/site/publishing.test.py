@@ -134,6 +134,7 @@ ITS_OWN = {
 	"/admin/leaderboard/*/dryrun/status": ["/admin/leaderboard/small/dryrun/status"],
 	"/admin/leaderboard/*/clone": ["/admin/leaderboard/small/clone"],
 	"/admin/leaderboard/*/hooks": ["/admin/leaderboard/small/hooks"],
+	"/admin/leaderboard/*/exceptions": ["/admin/leaderboard/small/exceptions"],
 	"/admin/leaderboard/*/unfrozen": ["/admin/leaderboard/small/unfrozen"],
 	"/admin/leaderboard/*/roles": ["/admin/leaderboard/small/roles"],
 	"/admin/submissions": ["/admin/submissions?leaderboard=small"],

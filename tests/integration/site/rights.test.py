@@ -180,6 +180,7 @@ PAGES = {
 	"/admin/leaderboard/*/diff": ("/admin/leaderboard/small/diff", ITS_CREATOR),
 	"/admin/leaderboard/*/switch": ("/admin/leaderboard/small/switch?version=1", ITS_CREATOR),
 	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", ITS_OWNER),
+	"/admin/leaderboard/*/exceptions": ("/admin/leaderboard/small/exceptions", ITS_CREATOR),
 	"/admin/leaderboard/*/unfrozen": ("/admin/leaderboard/small/unfrozen", ITS_JURY),
 	"/admin/leaderboard/*/roles": ("/admin/leaderboard/small/roles", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", ITS_CREATOR),
@@ -380,6 +381,11 @@ FORMS = {
 	),
 	"/admin/leaderboard/*/switch": ("/admin/leaderboard/small/switch?version=1", [], ITS_CREATOR),
 	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", [("name", "twin")], ITS_OWNER),
+	"/admin/leaderboard/*/exceptions": (
+		"/admin/leaderboard/small/exceptions",
+		[("action", "disqualify"), ("user", "ada"), ("reason", "It is odd."), ("confirm", "yes")],
+		ITS_CREATOR,
+	),
 	"/admin/leaderboard/*/roles": (
 		"/admin/leaderboard/small/roles",
 		[("action", "give"), ("user", "eve"), ("role", "jury")],
