@@ -10,6 +10,9 @@
 handler api_admin_leaderboard_create, api_admin_leaderboard, api_admin_leaderboard_change,
 	api_admin_leaderboard_delete, api_admin_leaderboard_archive, api_admin_task, api_admin_versions,
 	api_admin_switch;
+/* contest.c */
+handler api_admin_contest_create, api_admin_contest, api_admin_contest_change,
+	api_admin_contestant_add, api_admin_contestant_remove, api_admin_contest_final;
 /* admin_submission.c: single submissions, held results, rejudging */
 handler api_admin_hide, api_admin_show, api_admin_hold, api_admin_release, api_admin_reject,
 	api_admin_rejudge, api_admin_held;

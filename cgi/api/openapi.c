@@ -12,6 +12,7 @@
 EMBED(openapi_base, "docs/openapi/base.json");
 EMBED(openapi_device, "docs/openapi/device.json");
 EMBED(openapi_admin, "docs/openapi/admin.json");
+EMBED(openapi_contests, "docs/openapi/contests.json");
 EMBED(openapi_leaderboards, "docs/openapi/leaderboards.json");
 EMBED(openapi_site, "docs/openapi/site.json");
 EMBED(openapi_submissions, "docs/openapi/submissions.json");
@@ -23,6 +24,7 @@ static const struct {
 	{ embedded_openapi_base, embedded_openapi_base_end },
 	{ embedded_openapi_device, embedded_openapi_device_end },
 	{ embedded_openapi_admin, embedded_openapi_admin_end },
+	{ embedded_openapi_contests, embedded_openapi_contests_end },
 	{ embedded_openapi_leaderboards, embedded_openapi_leaderboards_end },
 	{ embedded_openapi_site, embedded_openapi_site_end },
 	{ embedded_openapi_submissions, embedded_openapi_submissions_end },

@@ -21,6 +21,11 @@ const struct webhook_event_kind webhook_event_kinds[] = {
 	{ .name = "ended",
 		.meaning = "a leaderboard's deadline has passed, or it was closed",
 		.bit = HEARS_ENDED },
+	{ .name = "contest_started", .meaning = "a contest has started", .bit = HEARS_CONTEST_STARTED },
+	{ .name = "contest_ended", .meaning = "a contest has ended", .bit = HEARS_CONTEST_ENDED },
+	{ .name = "standings_final",
+		.meaning = "the standings of a contest are final",
+		.bit = HEARS_STANDINGS_FINAL },
 };
 const size_t webhook_event_kind_count = COUNT(webhook_event_kinds);
 

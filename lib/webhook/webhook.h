@@ -27,7 +27,10 @@ enum webhook_event_bit {
 	HEARS_JOB = 4,
 	HEARS_OPENED = 8,
 	HEARS_ENDED = 16,
-	HEARS_ALL = 31
+	HEARS_CONTEST_STARTED = 32,
+	HEARS_CONTEST_ENDED = 64,
+	HEARS_STANDINGS_FINAL = 128,
+	HEARS_ALL = 255
 };
 struct webhook_event_kind {
 	const char *name, *meaning;

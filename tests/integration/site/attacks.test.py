@@ -301,6 +301,8 @@ ODD = [
 # Forms that do different things depending on the field `action`, and the values of that field.
 ACTIONS = {
 	"/admin/invites": ["make", "revoke"],
+	"/admin/contest/*": ["save", "add", "remove", "final"],
+	"/contest/*/registration": ["register", "leave"],
 	"/admin/users": ["role", "link", "unban"],
 	"/admin/workers": ["pause", "resume"],
 	"/admin/announcements": ["make", "end"],

@@ -40,6 +40,7 @@ ASKS = {
 	"/admin/rejudgings/*": "rejudging",
 	"/admin/users/*/ban": "users",
 	"/admin/sets/*": "sets",
+	"/admin/contest/*": "contests",
 	"/account/identities": "sign_in",
 }
 LOSES_NOTHING = {
@@ -48,6 +49,8 @@ LOSES_NOTHING = {
 	"/submission/*/restore",
 	"/submission/*/note",
 	"/join",
+	"/contest/*/registration",
+	"/admin/contests/new",
 	"/register",
 	"/login",
 	"/logout",
