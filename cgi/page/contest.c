@@ -306,7 +306,7 @@ int page_contest_reveal(struct request *request)
 	if (rc)
 		return rc;
 	take_step(request->arena, &view);
-	struct page page = page_make(request, contest->title, "admin");
+	struct page page = page_make(request, contest->title, "leaderboards");
 	page.script = "/static/reveal.js";
 	contest_reveal_page(&request->body, &page, &view);
 	return 0;
