@@ -172,7 +172,7 @@ static const struct statement LEFTOVERS[] = {
 			"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), "
 			"CONCAT('change password ', u.name), CONCAT('delete account ', u.name), "
 			"CONCAT('invite code ', u.name), CONCAT('change webhooks ', u.name), "
-			"CONCAT('change address ', u.name)) WHERE u.id = ?"),
+			"CONCAT('change address ', u.name), CONCAT('contest code ', u.name)) WHERE u.id = ?"),
 	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON LEFT(r.subject, 12 + "
 			"LENGTH(u.name)) = CONCAT('login pair ', u.name, ' ') WHERE u.id = ?"),
 };

@@ -1,9 +1,6 @@
 /* Calls under /api/v1/admin: what creators and admins do in the panel. */
 #include "cgi/api/admin.h"
 
-#define CONTEST_MEMBERS \
-	"title starts_at ends_at rules registration code scoring points freeze_minutes problems"
-
 /* contest_bytes: rules in JSON may need six bytes for one. */
 enum { contest_bytes = 512 * 1024, zip_bytes = 10 * 1024 * 1024 };
 
@@ -32,11 +29,14 @@ static const struct call CALLS[] = {
 		  api_json_bytes },
 		TOKEN_ADMIN, "" },
 	{ { METHOD_POST, "/api/v1/admin/contests", api_admin_contest_create, CREATORS, contest_bytes },
-		TOKEN_ADMIN, "name " CONTEST_MEMBERS },
+		TOKEN_ADMIN,
+		"name title starts_at ends_at rules registration code scoring points freeze_minutes "
+		"problems" },
 	{ { METHOD_GET, "/api/v1/admin/contests/*", api_admin_contest, CREATORS, 0 }, TOKEN_ADMIN, "" },
 	{ { METHOD_PATCH, "/api/v1/admin/contests/*", api_admin_contest_change, CREATORS,
 		  contest_bytes },
-		TOKEN_ADMIN, CONTEST_MEMBERS },
+		TOKEN_ADMIN,
+		"title starts_at ends_at rules registration code scoring points freeze_minutes problems" },
 	{ { METHOD_PUT, "/api/v1/admin/contests/*/contestants/*", api_admin_contestant_add, CREATORS,
 		  api_json_bytes },
 		TOKEN_ADMIN, "" },

@@ -522,6 +522,9 @@ def leave_traces():
 			FROM leaderboards WHERE name = 'other';
 		INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT id, {number}
 			FROM leaderboards WHERE name = 'small';
+		INSERT INTO contests (name, title, starts_at, ends_at, rules)
+			VALUES ('cup', 'Cup', '2089-01-01', '2089-01-02', '');
+		INSERT INTO contest_entrants (contest_id, user_id) SELECT id, {number} FROM contests;
 		INSERT INTO invites (code, note, created_by)
 			VALUES ('code-of-ada', 'for my class', {number});
 		INSERT INTO webhooks (name, address, form, events, secret, state, created_by)
@@ -598,6 +601,7 @@ def the_export_has_every_own_submission_with_its_source_and_nothing_of_others():
 		],
 	)
 	equal([one["leaderboard"] for one in data["seats"]], ["other"])
+	equal([one["contest"] for one in data["contests"]], ["cup"])
 	equal([(one["name"], one["address"]) for one in data["terminals"]], [("my box", "192.0.2.7")])
 	equal([one["code"] for one in data["invite_codes_used"]], ["code-of-ada"])
 	equal([one["leaderboard"] for one in data["removals"]], ["small"])
