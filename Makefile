@@ -216,7 +216,7 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 # The pages of docs/ that the site serves as its help. A link from one of them to another page is an
 # error.
 HELP := first-submission terminal podium popcorn timing ranking judge sandbox measurements api tasks \
-  harness problem-sets publishing administration retention podium-run
+  harness problem-sets contests publishing administration retention podium-run
 $(B)/help-compile: $(B)/templates/compile_help.o $(B)/cgi/render/markdown.o $(B)/cgi/render/html.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -lcmark-gfm-extensions -lcmark-gfm $(LIBS)
 $(B)/docs/help.c: $(B)/help-compile docs/README.md $(HELP:%=docs/%.md) Makefile

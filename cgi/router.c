@@ -16,7 +16,8 @@
 
 #include <string.h>
 
-enum { form_bytes = 64 * 1024, upload_bytes = 10 * 1024 * 1024 };
+/* contest_bytes: urlencoded rules may need three bytes for one. */
+enum { form_bytes = 64 * 1024, contest_bytes = 256 * 1024, upload_bytes = 10 * 1024 * 1024 };
 
 /* All pages. `*` matches one part of the path, `**` the rest of it. */
 static const struct route ROUTES[] = {
@@ -60,6 +61,13 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/queue", page_queue, ANYONE, 0 },
 	{ METHOD_GET, "/queue/status", page_queue_status, ANYONE, 0 },
 	{ METHOD_GET, "/archive", page_archive, ANYONE, 0 },
+	{ METHOD_GET, "/contests", page_contests, ANYONE, 0 },
+	{ METHOD_GET, "/contest/*.json", page_contest_json, ANYONE, 0 },
+	{ METHOD_GET, "/contest/*.csv", page_contest_csv, ANYONE, 0 },
+	{ METHOD_GET, "/contest/*", page_contest, ANYONE, 0 },
+	{ METHOD_POST, "/contest/*/registration", action_contest_registration, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/contest/*/reveal", page_contest_reveal, CREATORS, 0 },
+	{ METHOD_GET, "/contest/*/certificate/*", page_certificate, LOGGED_IN, 0 },
 	{ METHOD_GET, "/join", page_join, ANYONE, 0 },
 	{ METHOD_POST, "/join", action_join, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/language/*", page_language, ANYONE, 0 },
@@ -148,6 +156,10 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/admin/hooks/*", page_hook, STAFF, 0 },
 	{ METHOD_GET, "/admin/hooks/*/status", page_hook_status, STAFF, 0 },
 	{ METHOD_POST, "/admin/hooks/*", action_hook, STAFF, form_bytes },
+	{ METHOD_GET, "/admin/contests/new", page_contest_new, CREATORS, 0 },
+	{ METHOD_POST, "/admin/contests/new", action_contest_new, CREATORS, contest_bytes },
+	{ METHOD_GET, "/admin/contest/*", page_contest_manage, CREATORS, 0 },
+	{ METHOD_POST, "/admin/contest/*", action_contest_manage, CREATORS, contest_bytes },
 	{ METHOD_GET, "/admin/invites", page_invites, STAFF, 0 },
 	{ METHOD_POST, "/admin/invites", action_invites, STAFF, form_bytes },
 	{ METHOD_GET, "/admin/sets/new", page_set_new, CREATORS, 0 },

@@ -24,6 +24,8 @@ static bool has_value(const json_t *data, const char *key)
 static void append_leaderboard_url(struct buffer *out, const char *site, const json_t *data)
 {
 	buffer_printf(out, "%s/", site);
+	if (has_value(data, "contest"))
+		buffer_printf(out, "contest/%s", member_text(data, "contest"));
 	if (has_value(data, "leaderboard"))
 		buffer_printf(out, "leaderboard/%s", member_text(data, "leaderboard"));
 	if (has_value(data, "question"))
@@ -247,6 +249,44 @@ static void say_answered(struct buffer *out, const json_t *data)
 	message_plain(out, member_text(data, "answer"), discord_most_description);
 }
 
+static void title_contest_started(struct buffer *out, const json_t *data)
+{
+	append_name(out, data, "title");
+	buffer_text(out, " has started");
+}
+
+static void say_contest_started(struct buffer *out, const json_t *data)
+{
+	buffer_text(out, "The contest runs until ");
+	message_plain(out, member_text(data, "ends_at"), most_name);
+}
+
+static void title_contest_ended(struct buffer *out, const json_t *data)
+{
+	append_name(out, data, "title");
+	buffer_text(out, " has ended");
+}
+
+static void say_contest_ended(struct buffer *out, const json_t *data)
+{
+	(void)data;
+	buffer_text(out,
+		"Submissions that wait or run still count. Then the host publishes the "
+		"final standings.");
+}
+
+static void title_standings_final(struct buffer *out, const json_t *data)
+{
+	buffer_text(out, "Final standings of ");
+	append_name(out, data, "title");
+}
+
+static void say_standings_final(struct buffer *out, const json_t *data)
+{
+	(void)data;
+	buffer_text(out, "The scoreboard shows all results now.");
+}
+
 static void title_test(struct buffer *out, const json_t *data)
 {
 	buffer_text(out, has_value(data, "leaderboard") ? "A test from " : "A test from Podium");
@@ -271,6 +311,9 @@ static const struct wording {
 	{ "job", 0x6b7280, title_job, say_job },
 	{ "opened", 0x2563eb, title_opened, say_opened },
 	{ "ended", 0x7c3aed, title_ended, say_ended },
+	{ "contest_started", 0x2563eb, title_contest_started, say_contest_started },
+	{ "contest_ended", 0x7c3aed, title_contest_ended, say_contest_ended },
+	{ "standings_final", 0xd4a017, title_standings_final, say_standings_final },
 	{ "asked", 0xb45309, title_asked, say_asked },
 	{ "answered", 0x2563eb, title_answered, say_answered },
 	{ "test", 0x6b7280, title_test, say_test },

@@ -19,9 +19,11 @@ CREATE TABLE IF NOT EXISTS questions (
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
 
 ALTER TABLE webhooks
-  MODIFY events SET('record', 'ranked', 'job', 'opened', 'ended', 'asked', 'answered') NOT NULL;
+  MODIFY events SET('record', 'ranked', 'job', 'opened', 'ended', 'contest_started', 'contest_ended',
+    'standings_final', 'asked', 'answered') NOT NULL;
 ALTER TABLE webhook_events
-  MODIFY event ENUM('record', 'ranked', 'job', 'opened', 'ended', 'test', 'asked', 'answered') NOT NULL;
+  MODIFY event ENUM('record', 'ranked', 'job', 'opened', 'ended', 'test', 'contest_started', 'contest_ended',
+    'standings_final', 'asked', 'answered') NOT NULL;
 ALTER TABLE mail_addresses
   MODIFY kinds SET('overtaken', 'finished', 'deadline', 'trouble', 'asked', 'answered') NOT NULL
     DEFAULT 'overtaken,deadline,trouble,asked,answered' COMMENT 'the notifications that its owner wants';

@@ -7,6 +7,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/contest/contest.h"
 #include "lib/database/blob.h"
 #include "lib/leaderboard/quota.h"
 #include "lib/submission/directive.h"
@@ -27,7 +28,8 @@ struct intake {
 /* ---- is the leaderboard open? ---- */
 
 struct state {
-	int64_t task_version_id, accepting, ended, practice, archived, stopped, deadline_ms;
+	int64_t task_version_id, accepting, ended, practice, archived, stopped, unregistered,
+		deadline_ms;
 	const char *language;
 };
 static const struct column STATE_COLUMNS[] = {
@@ -37,6 +39,7 @@ static const struct column STATE_COLUMNS[] = {
 	INTEGER(struct state, practice),
 	INTEGER(struct state, archived),
 	INTEGER(struct state, stopped),
+	INTEGER(struct state, unregistered),
 	TIME(struct state, deadline_ms),
 	TEXT(struct state, language),
 };
@@ -47,10 +50,12 @@ static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
 	"COALESCE(GREATEST(l.deadline, COALESCE((SELECT e.deadline FROM leaderboard_extensions e "
 	"WHERE e.leaderboard_id = l.id AND e.user_id = ?), l.deadline)) <= UTC_TIMESTAMP(3), 0) "
 	"AS ended, l.practice, "
-	"l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED " AS stopped, "
-	"l.deadline AS deadline_ms, v.language "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
-	"WHERE l.id = ? LOCK IN SHARE MODE");
+	"l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED
+	" AS stopped, " SQL_LACKS_REGISTRATION(
+		"l") " AS unregistered, "
+			 "l.deadline AS deadline_ms, v.language "
+			 "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+			 "WHERE l.id = ? LOCK IN SHARE MODE");
 
 /* Fails if the leaderboard or the site takes no submissions, also for creators and admins. Compares
  * the deadline with the database's clock. */
@@ -78,6 +83,10 @@ static int check_open(
 	if (!state->accepting)
 		return fail_field(error, "leaderboard",
 			"%s is closed: its admins have turned submissions off.", leaderboard->name);
+	if (state->unregistered)
+		return fail_field(error, "leaderboard",
+			"%s is a problem of a contest. Register for the contest, then submit again.",
+			leaderboard->name);
 	if (strcmp(state->language, leaderboard->language) != 0)
 		return fail_field(error, "leaderboard",
 			"The task of %s was replaced while you submitted. Read the new task, then submit "

@@ -9,6 +9,7 @@ static const struct panel_link TOP[] = {
 };
 static const struct panel_link CONTESTS[] = {
 	{ "/admin#leaderboards", "Leaderboards", { "/admin/leaderboard", "/admin/sets" }, true },
+	{ "/contests", "Contests", { "/admin/contest" }, true },
 	{ "/admin/invites", "Invites", { "/admin/invites" }, true },
 	{ "/admin/announcements", "Announcements", { "/admin/announcements" }, true },
 };

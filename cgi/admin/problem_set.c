@@ -92,6 +92,14 @@ static int read_upload(struct request *request, struct plan_input *input, struct
 	return rc;
 }
 
+static const char *names_of(struct arena *arena, const struct problem_plan *plan)
+{
+	const char *names = "";
+	for (size_t i = 0; i < plan->item_count; i++)
+		names = arena_printf(arena, "%s%s%s", names, i ? " " : "", plan->items[i].problem->name);
+	return names;
+}
+
 /* Reads the chosen set and makes its plan. Makes no plan if no set is chosen or if the set has
  * faults; the view then has only the sets or the faults. */
 static int make_plan(
@@ -103,8 +111,11 @@ static int make_plan(
 	if (problem_set_read(request->arena, &input->files, &input->stock, path, &set, &view->faults))
 		return 0;
 	view->set = set;
-	return problem_set_plan(request->db, request->arena, set, &input->stock, &input->planner,
+	int rc = problem_set_plan(request->db, request->arena, set, &input->stock, &input->planner,
 		&view->plan, request->error);
+	if (!rc)
+		view->names = names_of(request->arena, &view->plan);
+	return rc;
 }
 
 static int show_plan(struct request *request, const struct set_view *view)

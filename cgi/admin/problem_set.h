@@ -19,6 +19,7 @@ struct set_view {
 	struct task_faults faults;     /* in the set's YAML */
 	const struct problem_set *set; /* NULL: no set is chosen, or the set has faults */
 	struct problem_plan plan;
+	const char *names;     /* of its leaderboards, separated by spaces */
 	const char *error;     /* a message, or NULL */
 	const char **failures; /* messages, one for each change that failed */
 	size_t failure_count;

@@ -1,7 +1,8 @@
 /* Calls under /api/v1/admin: what creators and admins do in the panel. */
 #include "cgi/api/admin.h"
 
-enum { zip_bytes = 10 * 1024 * 1024 };
+/* contest_bytes: rules in JSON may need six bytes for one. */
+enum { contest_bytes = 512 * 1024, zip_bytes = 10 * 1024 * 1024 };
 
 static const struct call CALLS[] = {
 	{ { METHOD_POST, "/api/v1/admin/leaderboards", api_admin_leaderboard_create, STAFF, zip_bytes },
@@ -23,6 +24,24 @@ static const struct call CALLS[] = {
 		TOKEN_ADMIN, "" },
 	{ { METHOD_PUT, "/api/v1/admin/leaderboards/*/task", api_admin_task, STAFF, zip_bytes },
 		TOKEN_ADMIN, "zip draft" },
+	{ { METHOD_POST, "/api/v1/admin/contests", api_admin_contest_create, CREATORS, contest_bytes },
+		TOKEN_ADMIN,
+		"name title starts_at ends_at rules registration code scoring points freeze_minutes "
+		"problems" },
+	{ { METHOD_GET, "/api/v1/admin/contests/*", api_admin_contest, CREATORS, 0 }, TOKEN_ADMIN, "" },
+	{ { METHOD_PATCH, "/api/v1/admin/contests/*", api_admin_contest_change, CREATORS,
+		  contest_bytes },
+		TOKEN_ADMIN,
+		"title starts_at ends_at rules registration code scoring points freeze_minutes problems" },
+	{ { METHOD_PUT, "/api/v1/admin/contests/*/contestants/*", api_admin_contestant_add, CREATORS,
+		  api_json_bytes },
+		TOKEN_ADMIN, "" },
+	{ { METHOD_DELETE, "/api/v1/admin/contests/*/contestants/*", api_admin_contestant_remove,
+		  CREATORS, api_json_bytes },
+		TOKEN_ADMIN, "" },
+	{ { METHOD_POST, "/api/v1/admin/contests/*/final", api_admin_contest_final, CREATORS,
+		  api_json_bytes },
+		TOKEN_ADMIN, "confirm" },
 	{ { METHOD_GET, "/api/v1/admin/leaderboards/*/similar", api_admin_similar, STAFF, 0 },
 		TOKEN_ADMIN, "" },
 	{ { METHOD_GET, "/api/v1/admin/leaderboards/*/versions", api_admin_versions, STAFF, 0 },

@@ -72,8 +72,9 @@ static int read_json_events(struct request *request, int64_t *events)
 		int64_t bit = webhook_event_named(names[i]);
 		*events |= bit;
 		if (!bit)
-			rc = fail_field(
-				request->error, "events", "An event is record, ranked, job, opened or ended.");
+			rc = fail_field(request->error, "events",
+				"An event is record, ranked, job, opened, ended, contest_started, contest_ended or "
+				"standings_final.");
 	}
 	return rc;
 }

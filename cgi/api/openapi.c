@@ -13,6 +13,7 @@ EMBED(openapi_account, "docs/openapi/account.json");
 EMBED(openapi_base, "docs/openapi/base.json");
 EMBED(openapi_device, "docs/openapi/device.json");
 EMBED(openapi_admin, "docs/openapi/admin.json");
+EMBED(openapi_contests, "docs/openapi/contests.json");
 EMBED(openapi_leaderboards, "docs/openapi/leaderboards.json");
 EMBED(openapi_questions, "docs/openapi/questions.json");
 EMBED(openapi_site, "docs/openapi/site.json");
@@ -26,6 +27,7 @@ static const struct {
 	{ embedded_openapi_account, embedded_openapi_account_end },
 	{ embedded_openapi_device, embedded_openapi_device_end },
 	{ embedded_openapi_admin, embedded_openapi_admin_end },
+	{ embedded_openapi_contests, embedded_openapi_contests_end },
 	{ embedded_openapi_leaderboards, embedded_openapi_leaderboards_end },
 	{ embedded_openapi_questions, embedded_openapi_questions_end },
 	{ embedded_openapi_site, embedded_openapi_site_end },

@@ -48,6 +48,7 @@ static const struct {
 	{ "terminal code", "You entered too many codes that no terminal shows" },
 	{ "terminal code from", "Your network sent too many codes that no terminal shows" },
 	{ "ask for terminal", "Too many terminals on your network asked to sign in" },
+	{ "contest code", "You entered too many wrong codes of contests" },
 	{ "export", "You reached the hourly limit for downloads of your data" },
 	{ "ask questions", "You asked too many questions" },
 	{ "delete account", "There were too many wrong passwords" },

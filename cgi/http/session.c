@@ -35,12 +35,12 @@ static const struct column SESSION_COLUMNS[] = {
 	TIME(struct session_row, seen_at_ms),
 	INTEGER(struct session_row, held),
 	INTEGER(struct session_row, overtaken),
-	INTEGER(struct session_row, has_role),
 	TEXT(struct session_row, opened_with),
 	TEXT(struct session_row, factor),
 	INTEGER(struct session_row, awaits_factor),
 	TIME(struct session_row, confirmed_at_ms),
 	INTEGER(struct session_row, has_factor),
+	INTEGER(struct session_row, has_role),
 };
 #define HELD_JOB SQL_IS_HELD("j")
 #define HAS_ROLE SQL_HAS_ROLE("u")

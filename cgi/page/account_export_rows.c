@@ -165,6 +165,16 @@ static const struct statement SEATS = SELECT(struct seat_row, SEAT_COLUMNS,
 	"JOIN leaderboards l ON l.id = m.leaderboard_id "
 	"WHERE m.user_id = ? ORDER BY m.joined_at");
 
+struct registration_row {
+	const char *contest;
+	int64_t registered_at_ms;
+};
+static const struct column REGISTRATION_COLUMNS[] = { TEXT(struct registration_row, contest),
+	TIME(struct registration_row, registered_at_ms) };
+static const struct statement REGISTRATIONS = SELECT(struct registration_row, REGISTRATION_COLUMNS,
+	"SELECT c.name AS contest, e.registered_at AS registered_at_ms FROM contest_entrants e "
+	"JOIN contests c ON c.id = e.contest_id WHERE e.user_id = ? ORDER BY e.registered_at");
+
 struct use_row {
 	const char *code;
 	int64_t used_at_ms;
@@ -461,6 +471,7 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "places", &PLACES },
 	{ "overtaken", &OVERTAKINGS },
 	{ "seats", &SEATS },
+	{ "contests", &REGISTRATIONS },
 	{ "invite_codes_used", &USES },
 	{ "removals", &REMOVALS },
 	{ "roles", &HAS_ROLES },

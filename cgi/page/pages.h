@@ -7,6 +7,10 @@
 
 /* home.c */
 handler page_home;
+/* contest.c, contest_certificate.c; in cgi/admin: contest.c */
+handler page_contests, page_contest, page_contest_json, page_contest_csv,
+	action_contest_registration, page_contest_reveal, page_certificate;
+handler page_contest_new, action_contest_new, page_contest_manage, action_contest_manage;
 /* theme.c */
 handler action_theme;
 /* leaderboard.c, leaderboard_export.c, leaderboard_feed.c, badge.c, share_picture.c */

@@ -158,6 +158,15 @@ void html_times_faster(struct buffer *out, double ratio)
 	buffer_printf(out, "%.*f× faster", ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0, ratio);
 }
 
+void html_points(struct buffer *out, double points)
+{
+	format_text text;
+	int length = snprintf(text, sizeof text, "%.2f", points);
+	while (text[length - 1] == '0')
+		length--;
+	buffer_append(out, text, (size_t)(text[length - 1] == '.' ? length - 1 : length));
+}
+
 void html_bytes(struct buffer *out, int64_t bytes)
 {
 	format_text text;

@@ -43,6 +43,7 @@ void html_times_faster(struct buffer *out, double ratio);                /* 2.31
 void html_fastest_gap(struct buffer *out, double ns, double fastest_ns); /* +4.2 %, fastest */
 void html_above_gap(struct buffer *out, double ns, double above_ns);     /* +4.2 %, equal */
 void html_change_than(struct buffer *out, double ns, double before_ns);  /* 3.1 % faster than */
+void html_points(struct buffer *out, double points);                     /* 43, 12.5, 33.33 */
 void html_bytes(struct buffer *out, int64_t bytes);                      /* 12.5 kB */
 void html_utc(struct buffer *out, int64_t ms);                           /* 2026-11-21 06:10 UTC */
 void html_date(struct buffer *out, int64_t ms);                          /* 2026-11-21 */

@@ -2,6 +2,7 @@
 
 #include "lib/base/scope.h"
 
+#include <cairo-pdf.h>
 #include <fontconfig/fontconfig.h>
 #include <pango/pangocairo.h>
 #include <pthread.h>
@@ -28,6 +29,17 @@ static const struct colour INK_COLOURS[INKS] = {
 	[INK_LINE] = RGB(0x2e, 0x35, 0x3c),
 };
 
+static const struct colour PAPER = RGB(0xff, 0xff, 0xff);
+static const struct colour INK_ON_PAPER[INKS] = {
+	[INK_TEXT] = RGB(0x10, 0x13, 0x16),
+	[INK_MUTED] = RGB(0x5b, 0x64, 0x6e),
+	[INK_ACCENT] = RGB(0x1f, 0x4f, 0xb5),
+	[INK_GOLD] = RGB(0x8a, 0x66, 0x00),
+	[INK_SILVER] = RGB(0x55, 0x5f, 0x69),
+	[INK_BRONZE] = RGB(0x8c, 0x4f, 0x26),
+	[INK_LINE] = RGB(0xcd, 0xd4, 0xdc),
+};
+
 /* The process has one font map, so it draws only one picture at a time. Pango's default is a font
  * map per thread, with which fontconfig leaks memory when a thread ends. */
 static pthread_mutex_t drawing = PTHREAD_MUTEX_INITIALIZER;
@@ -38,6 +50,7 @@ struct picture {
 	cairo_t *cairo;
 	PangoLayout *layout;
 	PangoFontDescription *font;
+	const struct colour *inks;
 };
 
 bool picture_is_possible(void)
@@ -50,7 +63,15 @@ static void use_colour(struct picture *picture, const struct colour *colour)
 	cairo_set_source_rgb(picture->cairo, colour->red, colour->green, colour->blue);
 }
 
-int picture_new(struct picture **picture, int width, int height, struct error *error)
+static cairo_status_t append_pdf(void *out, const unsigned char *bytes, unsigned int length)
+{
+	buffer_append(out, bytes, length);
+	return CAIRO_STATUS_SUCCESS;
+}
+
+/* `pdf` NULL: a PNG picture. */
+static int open_picture(
+	struct picture **picture, int width, int height, struct buffer *pdf, struct error *error)
 {
 	if (!picture_is_possible())
 		return fail(error, ERROR_NOT_FOUND, "This site makes no pictures: the font %s is missing.",
@@ -61,7 +82,9 @@ int picture_new(struct picture **picture, int width, int height, struct error *e
 	pthread_mutex_lock(&drawing);
 	if (!fonts)
 		fonts = pango_cairo_font_map_new();
-	fresh->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+	fresh->surface = pdf ? cairo_pdf_surface_create_for_stream(append_pdf, pdf, width, height)
+						 : cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+	fresh->inks = pdf ? INK_ON_PAPER : INK_COLOURS;
 	fresh->cairo = cairo_create(fresh->surface);
 	if (cairo_status(fresh->cairo))
 		return fail(error, ERROR_SYSTEM, "A picture cannot be drawn: %s.",
@@ -71,9 +94,29 @@ int picture_new(struct picture **picture, int width, int height, struct error *e
 	g_object_unref(context);
 	fresh->font = pango_font_description_from_string("DejaVu Sans Bold");
 	pango_layout_set_single_paragraph_mode(fresh->layout, TRUE);
-	use_colour(fresh, &GROUND);
+	use_colour(fresh, pdf ? &PAPER : &GROUND);
 	cairo_paint(fresh->cairo);
 	return 0;
+}
+
+int picture_new(struct picture **picture, int width, int height, struct error *error)
+{
+	return open_picture(picture, width, height, NULL, error);
+}
+
+int picture_new_pdf(
+	struct picture **picture, int width, int height, struct buffer *out, struct error *error)
+{
+	return open_picture(picture, width, height, out, error);
+}
+
+int picture_pdf(struct picture *picture, struct error *error)
+{
+	cairo_surface_finish(picture->surface);
+	return cairo_surface_status(picture->surface)
+		? fail(error, ERROR_SYSTEM, "A page cannot be drawn: %s.",
+			cairo_status_to_string(cairo_surface_status(picture->surface)))
+		: 0;
 }
 
 void picture_free(struct picture *picture)
@@ -91,7 +134,7 @@ void picture_free(struct picture *picture)
 
 void picture_box(struct picture *picture, int x, int y, int width, int height, enum ink ink)
 {
-	use_colour(picture, &INK_COLOURS[ink]);
+	use_colour(picture, &picture->inks[ink]);
 	cairo_rectangle(picture->cairo, x, y, width, height);
 	cairo_fill(picture->cairo);
 }
@@ -116,8 +159,12 @@ void picture_text(struct picture *picture, const struct picture_text *place, con
 		width = measure_text(picture, size < least_size ? least_size : size);
 	}
 	double top = place->baseline - (double)pango_layout_get_baseline(picture->layout) / PANGO_SCALE;
-	use_colour(picture, &INK_COLOURS[place->ink]);
-	cairo_move_to(picture->cairo, place->ends_at_x ? place->x - width : place->x, top);
+	use_colour(picture, &picture->inks[place->ink]);
+	cairo_move_to(picture->cairo,
+		place->ends_at_x         ? place->x - width
+			: place->is_centered ? place->x - width / 2.0
+								 : place->x,
+		top);
 	pango_cairo_show_layout(picture->cairo, picture->layout);
 }
 

@@ -1,5 +1,5 @@
-/* PNG pictures of boxes and lines of text on a plain background. They are for link previews, which
- * accept no SVG. Cairo draws, and Pango sets the text in DejaVu Sans Bold (package
+/* Boxes and lines of text on a plain background, as PNG pictures for link previews, which accept no
+ * SVG, and as PDF pages to print. Cairo draws, and Pango sets the text in DejaVu Sans Bold (package
  * fonts-dejavu-core). */
 #ifndef PODIUM_CGI_RENDER_PICTURE_H
 #define PODIUM_CGI_RENDER_PICTURE_H
@@ -19,6 +19,11 @@ bool picture_is_possible(void);
 /* Returns ERROR_NOT_FOUND with a message if the font is missing. Only one picture can exist at a
  * time: a second call waits until the first picture is freed. */
 int picture_new(struct picture **picture, int width, int height, struct error *error);
+/* Likewise a PDF with one white page, in points of 1/72 inch. `out` gets the file's bytes, and
+ * picture_pdf completes it. */
+int picture_new_pdf(
+	struct picture **picture, int width, int height, struct buffer *out, struct error *error);
+int picture_pdf(struct picture *picture, struct error *error);
 void picture_free(struct picture *picture); /* NULL is fine */
 static inline void scope_picture_free(struct picture **picture)
 {
@@ -34,7 +39,7 @@ void picture_box(struct picture *picture, int x, int y, int width, int height, e
 struct picture_text {
 	int x, baseline, size, most_width;
 	enum ink ink;
-	bool ends_at_x;
+	bool ends_at_x, is_centered; /* is_centered: around x */
 };
 void picture_text(struct picture *picture, const struct picture_text *place, const char *text);
 

@@ -3,6 +3,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "lib/contest/contest.h"
 #include "lib/database/database.h"
 #include "lib/job/lease_grace.h"
 #include "lib/judging/job_completion.h"
@@ -64,6 +65,8 @@ static int settle_and_reclaim(struct schedule *schedule, struct error *error)
 	rc = reclaim_leases(schedule, error);
 	int published = publications_advance(db, rc ? &unwanted : error);
 	rc = rc ? rc : published;
+	int contests = contests_advance(db, rc ? &unwanted : error);
+	rc = rc ? rc : contests;
 	int ranked = rankings_settle(db, rc ? &unwanted : error);
 	return rc ? rc : ranked;
 }

@@ -26,7 +26,9 @@ admin_command task_load_command, task_publish_command;                          
 admin_command ranking_rebuild_command, ranking_unfrozen_command;                  /* ranking.c */
 admin_command review_list_command, review_release_command, review_reject_command; /* review.c */
 admin_command rejudge_start_command, rejudge_list_command, rejudge_show_command,
-	rejudge_apply_command, rejudge_discard_command;                    /* rejudge.c */
+	rejudge_apply_command, rejudge_discard_command; /* rejudge.c */
+admin_command contest_list_command, contest_create_command, contest_set_command,
+	contest_register_command, contest_standings_command, contest_final_command; /* contest.c */
 admin_command quota_show_command, quota_set_command;                   /* quota.c */
 admin_command similar_command;                                         /* similarity.c */
 admin_command question_list_command, question_answer_command;          /* board_question.c */

@@ -185,6 +185,7 @@ struct subject {
 	int64_t tester_id; /* SQL_NULL_INTEGER: the leaderboard has no creator, the site no admin */
 	const char *tester;
 	int64_t closed; /* whether a device is closed */
+	int64_t waits_for_contest;
 };
 static const struct column SUBJECT_COLUMNS[] = {
 	TEXT(struct subject, name),
@@ -194,6 +195,7 @@ static const struct column SUBJECT_COLUMNS[] = {
 	INTEGER(struct subject, tester_id),
 	TEXT(struct subject, tester),
 	INTEGER(struct subject, closed),
+	INTEGER(struct subject, waits_for_contest),
 };
 /* The leaderboard's creator, or the first admin: users.id. */
 #define TESTER \
@@ -202,16 +204,18 @@ static const struct column SUBJECT_COLUMNS[] = {
 static const struct statement SUBJECT = SELECT(struct subject, SUBJECT_COLUMNS,
 	"SELECT l.name, l.visibility, v.id AS version_id, v.number AS version_number, "
 	"u.id AS tester_id, u.name AS tester, EXISTS (SELECT 1 FROM leaderboard_gpus g "
-	"WHERE g.leaderboard_id = l.id AND g.closed_at IS NOT NULL) AS closed FROM leaderboards l "
-	"JOIN task_versions v ON v.id = l.task_version_id "
-	"LEFT JOIN users u ON u.id = " TESTER "WHERE l.id = ? FOR UPDATE");
+	"WHERE g.leaderboard_id = l.id AND g.closed_at IS NOT NULL) AS closed, " SQL_WAITS_FOR_CONTEST(
+		"l") " AS waits_for_contest FROM leaderboards l "
+			 "JOIN task_versions v ON v.id = l.task_version_id "
+			 "LEFT JOIN users u ON u.id = " TESTER "WHERE l.id = ? FOR UPDATE");
 static const struct statement USE_VERSION =
 	COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 static const struct statement PUBLISH_VERSION =
 	COMMAND("UPDATE task_versions SET draft = FALSE WHERE id = ?");
 
 /* Only another dry run, or a warning that ends, changes a check that has ended without success.
- * publications_advance therefore waits before it reads such a check again. */
+ * publications_advance therefore waits before it reads such a check again. It likewise waits while
+ * a contest has not started. */
 static const struct statement LOOKED =
 	COMMAND("UPDATE publications SET looked_at = UTC_TIMESTAMP(3) WHERE leaderboard_id = ?");
 static const struct statement LOOKED_AT_DEVICE =
@@ -291,6 +295,8 @@ static int open_checked(struct advance *advance, struct error *error)
 
 static int publish(struct advance *advance, struct error *error)
 {
+	if (advance->subject.waits_for_contest)
+		return database_execute(advance->db, &LOOKED, error, "i", advance->id);
 	int rc = use_version(advance, error);
 	if (!rc)
 		rc = open_checked(advance, error);
@@ -575,16 +581,21 @@ static const struct column WAITING_COLUMNS[] = { INTEGER(struct waiting, leaderb
 #define DEVICE_IN_USE \
 	"SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id AND NOT " IS_CLOSED
 #define IS_DUE(row) "COALESCE(" row ".looked_at < UTC_TIMESTAMP(3) - INTERVAL 60 SECOND, TRUE) "
+#define CONTEST_HAS_JUST_STARTED \
+	"EXISTS (SELECT 1 FROM contest_problems cp JOIN contests c ON c.id = cp.contest_id " \
+	"WHERE cp.leaderboard_id = l.id AND c.starts_at > p.looked_at " \
+	"AND c.starts_at <= UTC_TIMESTAMP(3)) "
 /* Leaves out what only waits for the jobs of dry runs, and checks that were read in the last
  * minute after they had ended without success. */
 static const struct statement WAITING = SELECT(struct waiting, WAITING_COLUMNS,
 	"SELECT p.leaderboard_id FROM publications p JOIN leaderboards l ON l.id = p.leaderboard_id "
-	"WHERE " IS_DUE("p") "AND (EXISTS (" DEVICE_IN_USE "AND NOT " WANTED_HAS_RUN ") "
-						 "OR NOT EXISTS (" DEVICE_IN_USE "AND " WANTED_RUNS ")) "
-						 "UNION SELECT g.leaderboard_id FROM leaderboard_gpus g "
-						 "JOIN leaderboards l ON l.id = g.leaderboard_id "
-						 "WHERE " IS_CLOSED "AND " IS_DUE("g") "AND NOT " CURRENT_RUNS
-															   "LIMIT 1000");
+	"WHERE (" IS_DUE("p") "OR " CONTEST_HAS_JUST_STARTED ") AND (EXISTS (" DEVICE_IN_USE
+						  "AND NOT " WANTED_HAS_RUN ") "
+						  "OR NOT EXISTS (" DEVICE_IN_USE "AND " WANTED_RUNS ")) "
+						  "UNION SELECT g.leaderboard_id FROM leaderboard_gpus g "
+						  "JOIN leaderboards l ON l.id = g.leaderboard_id "
+						  "WHERE " IS_CLOSED "AND " IS_DUE("g") "AND NOT " CURRENT_RUNS
+																"LIMIT 1000");
 
 static const struct column STUCK_COLUMNS[] = {
 	TEXT(struct stuck_check, leaderboard),
@@ -596,12 +607,13 @@ const struct statement stuck_checks_reading = SELECT(struct stuck_check, STUCK_C
 	"SELECT l.name AS leaderboard, v.number AS version_number, NULL AS gpu FROM publications p "
 	"JOIN leaderboards l ON l.id = p.leaderboard_id "
 	"JOIN task_versions v ON v.id = p.task_version_id WHERE " IS_MANAGED
-	"AND EXISTS (" DEVICE_IN_USE ") AND NOT EXISTS (" DEVICE_IN_USE "AND (NOT " WANTED_HAS_RUN
-	"OR " WANTED_RUNS ")) "
-	"UNION ALL SELECT l.name, v.number, g.gpu FROM leaderboard_gpus g "
-	"JOIN leaderboards l ON l.id = g.leaderboard_id "
-	"JOIN task_versions v ON v.id = l.task_version_id WHERE " IS_MANAGED "AND " IS_CLOSED
-	"AND EXISTS (" DRY_RUN("l.task_version_id") ") AND NOT " CURRENT_RUNS "LIMIT 50");
+	"AND NOT " SQL_WAITS_FOR_CONTEST(
+		"l") " AND EXISTS (" DEVICE_IN_USE ") AND NOT EXISTS (" DEVICE_IN_USE
+			 "AND (NOT " WANTED_HAS_RUN "OR " WANTED_RUNS ")) "
+			 "UNION ALL SELECT l.name, v.number, g.gpu FROM leaderboard_gpus g "
+			 "JOIN leaderboards l ON l.id = g.leaderboard_id "
+			 "JOIN task_versions v ON v.id = l.task_version_id WHERE " IS_MANAGED "AND " IS_CLOSED
+			 "AND EXISTS (" DRY_RUN("l.task_version_id") ") AND NOT " CURRENT_RUNS "LIMIT 50");
 
 static const struct statement WITHOUT_TESTER = SELECT(struct waiting, WAITING_COLUMNS,
 	"SELECT l.id AS leaderboard_id FROM leaderboards l WHERE " TESTER "IS NULL "

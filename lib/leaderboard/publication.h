@@ -108,4 +108,10 @@ int leaderboard_publish(struct database *db, struct arena *arena,
  * returned, and does not delay the others. */
 int publications_advance(struct database *db, struct error *error);
 
+/* A part of a statement: the leaderboard is a problem of a contest that has not started, so it is
+ * not published before (lib/contest/contest.h). */
+#define SQL_WAITS_FOR_CONTEST(leaderboard) \
+	"EXISTS (SELECT 1 FROM contest_problems cp JOIN contests c ON c.id = cp.contest_id " \
+	"WHERE cp.leaderboard_id = " leaderboard ".id AND c.starts_at > UTC_TIMESTAMP(3))"
+
 #endif

@@ -191,3 +191,30 @@ int webhook_tell_changes(struct database *db, struct error *error)
 		rc = database_transaction(db, tell_change, &changed[i], error);
 	return rc;
 }
+
+/* ---- contests ---- */
+
+#define CONTEST_DATA \
+	"'contest', c.name, 'title', c.title, 'starts_at', " ISO("c.starts_at") ", 'ends_at', " ISO( \
+		"c.ends_at")
+/* Prefers a problem that everybody sees. */
+#define FROM_CONTEST \
+	"FROM contests c JOIN leaderboards l ON l.id = (SELECT p.leaderboard_id " \
+	"FROM contest_problems p JOIN leaderboards b ON b.id = p.leaderboard_id " \
+	"WHERE p.contest_id = c.id AND b.visibility <> 'hidden' " \
+	"ORDER BY b.visibility <> 'public', p.position LIMIT 1) WHERE c.id = ? "
+#define CONTEST_EVENT(event) \
+	{ \
+		TELL(event, "l.id", "NULL", CONTEST_DATA, FROM_CONTEST), DELIVER(event) \
+	}
+static const struct event_statements CONTEST_EVENTS[] = {
+	[WEBHOOK_CONTEST_STARTED] = CONTEST_EVENT("contest_started"),
+	[WEBHOOK_CONTEST_ENDED] = CONTEST_EVENT("contest_ended"),
+	[WEBHOOK_STANDINGS_FINAL] = CONTEST_EVENT("standings_final"),
+};
+
+int webhook_tell_contest(
+	struct database *db, enum webhook_contest_event event, int64_t contest_id, struct error *error)
+{
+	return write_event(db, &CONTEST_EVENTS[event], contest_id, error);
+}

@@ -41,6 +41,17 @@ int webhook_tell_answered(struct database *db, int64_t question_id, struct error
  * Several programs may call this at the same time. */
 int webhook_tell_changes(struct database *db, struct error *error);
 
+/* Call this in the transaction that notes a contest's start or end, or declares its standings
+ * final. The event goes to the site's webhooks and to those of the contest's first visible problem,
+ * which stands for the contest. */
+enum webhook_contest_event {
+	WEBHOOK_CONTEST_STARTED,
+	WEBHOOK_CONTEST_ENDED,
+	WEBHOOK_STANDINGS_FINAL
+};
+int webhook_tell_contest(
+	struct database *db, enum webhook_contest_event event, int64_t contest_id, struct error *error);
+
 /* SQL condition: webhook `hook` may receive events of a leaderboard. */
 #define SQL_MAY_HEAR(hook, leaderboard) \
 	"((" hook ".leaderboard_id = " leaderboard ".id AND " leaderboard ".visibility <> 'hidden') " \

@@ -27,9 +27,12 @@ enum webhook_event_bit {
 	HEARS_JOB = 4,
 	HEARS_OPENED = 8,
 	HEARS_ENDED = 16,
-	HEARS_ASKED = 32,
-	HEARS_ANSWERED = 64,
-	HEARS_ALL = 127
+	HEARS_CONTEST_STARTED = 32,
+	HEARS_CONTEST_ENDED = 64,
+	HEARS_STANDINGS_FINAL = 128,
+	HEARS_ASKED = 256,
+	HEARS_ANSWERED = 512,
+	HEARS_ALL = 1023
 };
 struct webhook_event_kind {
 	const char *name, *meaning;

@@ -28,6 +28,7 @@ const HELP_PAGES = readFileSync(new URL('../../Makefile', import.meta.url), 'utf
 // Answers that are no pages: data for programs, files and pictures.
 export const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.atom',
 	'/leaderboard/*/badge.svg', '/leaderboard/*/share.png',
+	'/contest/*.json', '/contest/*.csv', '/contest/*/certificate/*',
 	'/leaderboard/*/live', '/admin/leaderboard/*/dryrun/status', '/admin/hooks/*/status',
 	'/leaderboard/*/raw/**', '/leaderboard/*/template/*', '/submission/*/status',
 	'/submission/*/source', '/submission/*/artifact/*', '/submission/*/plan/*',
@@ -43,14 +44,14 @@ const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));
 const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'],
 	OWNERS = ['a creator', 'an admin'], MEMBERS = ['a participant', ...OWNERS];
 
-const ANYWHERE = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/join', '/language/py',
+const ANYWHERE = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/contests', '/join', '/language/py',
 	'/language/cu', '/judge', '/help', ...HELP_PAGES, '/account', '/account/identities',
 	'/account/security', '/account/confirm',
 	'/account/sessions', '/account/tokens', '/account/mail', '/device', '/account/data',
 	'/account/delete', ...only(VISITOR, '/account/deleted', '/login', '/register', '/forgot'),
 	'/admin',
 	'/admin/leaderboards/new', '/admin/invites', '/admin/hooks',
-	'/admin/sets/new', '/admin/workers', '/admin/review', '/admin/submissions',
+	'/admin/contests/new', '/admin/sets/new', '/admin/workers', '/admin/review', '/admin/submissions',
 	'/admin/announcements', '/admin/rejudgings', '/admin/users', '/admin/audit'];
 export const EMPTY = [...ANYWHERE, `/user/${LONG_USER}`];
 
@@ -65,6 +66,8 @@ export const FULL = (ids) => [...EMPTY,
 		'bare/questions',
 		'deviceless', 'deviceless/submit', 'ended', 'ended/submit',
 		'practice', 'practice/submit', 'frozen', 'archived'].map((rest) => `/leaderboard/${rest}`),
+	'/contest/past', '/contest/coming',
+	...only(OWNERS, '/contest/past/reveal?step=2', '/admin/contest/past'),
 	...only(MEMBERS, '/leaderboard/closed_one'), ...only(OWNERS, '/leaderboard/hidden_one'),
 	...['noisy', 'broken', 'passed', 'own'].map((name) => `/submission/${ids[name]}`),
 	...only(['a participant', 'an admin'], `/submission/${ids.first}`),

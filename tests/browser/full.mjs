@@ -298,6 +298,22 @@ UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'hidden_one';
 UPDATE leaderboards SET frozen_at = UTC_TIMESTAMP(3) - INTERVAL 1 HOUR WHERE name = 'frozen';
 UPDATE leaderboards SET archived_at = UTC_TIMESTAMP(3) WHERE name = 'archived';`;
 
+// A contest that has ended, with a row for LONG_USER, and one that begins later.
+const CONTESTS = `
+INSERT INTO contests (name, title, creator_id, starts_at, ends_at, rules, registration, code,
+	freeze_minutes, started_at, ended_at)
+	SELECT 'past', '${'A contest with a long title '.repeat(4)}', id, '2020-01-01', '2020-01-02',
+		'# Fairness\n\n* One account each.', 'open', '', 60, '2020-01-01', '2020-01-02'
+	FROM users WHERE name = '${CREATOR}'
+	UNION ALL SELECT 'coming', 'A contest', id, '2089-01-01', '2089-01-02', '', 'code',
+		'a code of this contest', 0, NULL, NULL FROM users WHERE name = '${CREATOR}';
+INSERT INTO contest_problems (leaderboard_id, contest_id, position)
+	SELECT l.id, c.id, l.id FROM leaderboards l, contests c
+	WHERE l.name IN ('${CROWD}', '${LONG_BOARD}', 'closed_one') AND c.name = 'past';
+INSERT INTO contest_entrants (contest_id, user_id)
+	SELECT c.id, u.id FROM contests c, users u WHERE c.name = 'past'
+	AND (u.name IN ('${LONG_USER}', '${CREATOR}') OR u.name LIKE 'participant1%');`;
+
 // ---- making it ----
 
 // Creates leaderboards, and submissions that really run, through the forms.
@@ -401,6 +417,7 @@ export async function fill() {
 	ids.link = await addPasswordLink(admin);
 	ids.mail = addMailAddress();
 	sql(BOARD_STATES);
+	sql(CONTESTS);
 	await context.close();
 	await own.close();
 	return ids;

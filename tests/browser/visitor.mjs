@@ -236,7 +236,7 @@ export const sourceFile =
 	(text, name = 'kernel.py') => ({ name, mimeType: 'text/x-python', buffer: Buffer.from(text) });
 
 // What an operator does on the host, without the checks of tasks.
-const operate = (...words) => execFileSync(
+export const operate = (...words) => execFileSync(
 	join(ROOT, process.env.B ?? 'build/release', 'podium-admin'), words);
 
 // Publishes a leaderboard, or a version of its task.

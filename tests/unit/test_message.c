@@ -54,6 +54,10 @@ static void plain_json_has_a_version_an_id_and_the_data(void **state)
 	assert_string_equal(text_at(json_object_get(root, "data"), "url"),
 		"https://podium.example.org/leaderboard/small");
 	json_decref(root);
+	root = message("json", "contest_started", "{\"contest\": \"cup\", \"title\": \"Cup\"}");
+	assert_string_equal(
+		text_at(json_object_get(root, "data"), "url"), "https://podium.example.org/contest/cup");
+	json_decref(root);
 }
 
 static void unreadable_data_still_make_a_message(void **state)
@@ -62,8 +66,9 @@ static void unreadable_data_still_make_a_message(void **state)
 	static const char *const forms[] = { "json", "discord" },
 							 *const broken[] = { "", "[]", "{", "null",
 								 "{\"user\": 3, \"score_ns\": \"x\", \"gpus\": {}}" };
-	static const char *const events[] = { "record", "ranked", "job", "opened", "ended", "test",
-		"asked", "answered", "of-tomorrow" };
+	static const char *const events[] = { "record", "ranked", "job", "opened", "ended",
+		"contest_started", "contest_ended", "standings_final", "asked", "answered", "test",
+		"of-tomorrow" };
 	for (size_t f = 0; f < COUNT(forms); f++)
 		for (size_t i = 0; i < COUNT(broken); i++)
 			for (size_t e = 0; e < COUNT(events); e++)

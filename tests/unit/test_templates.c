@@ -21,6 +21,7 @@ struct raw_use {
 static const struct raw_use ALLOWED[] = {
 	/* markdown_render (cgi/render/markdown.c) made this HTML; test_markdown.c covers hostile input.
 	 */
+	{ "contest.html", "view->rules_html" },
 	{ "task.html", "task->view->description_html" },
 	{ "admin_leaderboard.html", "preview->description_html" },
 	/* A page of docs/, which is ours. cgi/page/help.c escapes what it puts into the page. */

@@ -36,6 +36,7 @@ WORDS = {
 	"USER": "judy",
 	"ROLE": "jury",
 	"SUBMISSION": "1",
+	"USER": "user-1",
 }
 
 # podium-admin commands that this test does not run, and why. It only compares them with the help.
@@ -45,6 +46,7 @@ NOT_RUN = {
 	"podium-admin review release SUBMISSION GPU": "needs a result that is held; "
 	"tests/integration/admin",
 	"podium-admin review reject SUBMISSION GPU REASON": "likewise",
+	"podium-admin contest final": "needs a contest that has ended; tests/integration/site/contests",
 	"podium-admin rejudge start": "needs results to compute anew; tests/integration/site/rejudging",
 	"podium-admin rejudge show": "likewise",
 	"podium-admin rejudge apply": "likewise",

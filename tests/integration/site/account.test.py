@@ -531,6 +531,9 @@ def leave_traces():
 		INSERT INTO leaderboard_roles (leaderboard_id, user_id, role, given_by)
 			SELECT l.id, u.id, 'jury', 'ada' FROM leaderboards l JOIN users u ON u.name = 'bob'
 				WHERE l.name = 'other';
+		INSERT INTO contests (name, title, starts_at, ends_at, rules)
+			VALUES ('cup', 'Cup', '2089-01-01', '2089-01-02', '');
+		INSERT INTO contest_entrants (contest_id, user_id) SELECT id, {number} FROM contests;
 		INSERT INTO invites (code, note, created_by)
 			VALUES ('code-of-ada', 'for my class', {number});
 		INSERT INTO webhooks (name, address, form, events, secret, state, created_by)
@@ -607,6 +610,7 @@ def the_export_has_every_own_submission_with_its_source_and_nothing_of_others():
 		],
 	)
 	equal([one["leaderboard"] for one in data["seats"]], ["other"])
+	equal([one["contest"] for one in data["contests"]], ["cup"])
 	equal([(one["name"], one["address"]) for one in data["terminals"]], [("my box", "192.0.2.7")])
 	equal([one["code"] for one in data["invite_codes_used"]], ["code-of-ada"])
 	equal([one["leaderboard"] for one in data["removals"]], ["small"])

@@ -99,6 +99,10 @@ def the_fixtures_are_created():
 		"UPDATE users SET role = 'participant' WHERE name = 'ada'"
 	)  # this token keeps the scope admin, but its user no longer has the role
 	make_board(clients["carl"], "small")
+	sql(
+		"INSERT INTO contests (name, title, creator_id, starts_at, ends_at, rules) SELECT 'cup', "
+		"'Cup', id, '2089-01-01', '2089-01-02', '' FROM users WHERE name = 'carl'"
+	)
 	make_board(clients["root-of-all"], "strange")
 	made["id"] = submit(3000.0)
 	made["worker"], made["uuid"] = sql(
@@ -124,6 +128,8 @@ def the_fixtures_are_created():
 # Values for the stars in patterns.
 EXAMPLES = {
 	"leaderboards": "small",
+	"contests": "cup",
+	"contestants": "eve",
 	"submissions": "{id}",
 	"rejudgings": "1",
 	"users": "eve",
@@ -233,7 +239,11 @@ def a_creator_cannot_change_another_creators_leaderboard():
 		answer = ask("dora", method, example(pattern), None if method == "GET" else {})
 		equal(
 			(method, pattern, answer.status),
-			(method, pattern, 403 if pattern.startswith(("leaderboards", "submissions")) else 404),
+			(
+				method,
+				pattern,
+				403 if pattern.startswith(("leaderboards", "submissions", "contests")) else 404,
+			),
 		)
 	problem(
 		ask("dora", "GET", "webhooks?leaderboard=small"),

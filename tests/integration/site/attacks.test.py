@@ -301,6 +301,8 @@ ODD = [
 # Forms that do different things depending on the field `action`, and the values of that field.
 ACTIONS = {
 	"/admin/invites": ["make", "revoke"],
+	"/admin/contest/*": ["save", "add", "remove", "final"],
+	"/contest/*/registration": ["register", "leave"],
 	"/account/security": ["add_passkey", "remove_passkey", "remove_app", "codes"],
 	"/admin/users": ["role", "link", "unban", "factors"],
 	"/leaderboard/*/questions": ["ask", "answer", "read"],

@@ -42,6 +42,7 @@ ASKS = {
 	"/admin/rejudgings/*": "rejudging",
 	"/admin/users/*/ban": "users",
 	"/admin/sets/*": "sets",
+	"/admin/contest/*": "contests",
 	"/account/identities": "sign_in",
 	"/account/security": "factors",
 }
@@ -52,6 +53,8 @@ LOSES_NOTHING = {
 	"/submission/*/restore",
 	"/submission/*/note",
 	"/join",
+	"/contest/*/registration",
+	"/admin/contests/new",
 	"/register",
 	"/login",
 	"/logout",

@@ -157,6 +157,14 @@ ELSEWHERE = {
 	"/account/delete": ["/account/delete"],
 	"/account/deleted": ["/account/deleted"],
 	"/archive": ["/archive"],
+	"/contests": ["/contests"],
+	"/contest/*.json": ["/contest/cup.json"],
+	"/contest/*.csv": ["/contest/cup.csv"],
+	"/contest/*": ["/contest/cup"],
+	"/contest/*/reveal": ["/contest/cup/reveal"],
+	"/contest/*/certificate/*": ["/contest/cup/certificate/ada"],
+	"/admin/contests/new": ["/admin/contests/new"],
+	"/admin/contest/*": ["/admin/contest/cup"],
 	"/join": ["/join"],
 	"/account": ["/account"],
 	"/admin": ["/admin"],
@@ -216,7 +224,15 @@ def the_tables_of_this_test_list_every_address():
 
 
 def prepare_rows():
-	"""Stores a queued job that no worker can run, and a comparison."""
+	"""Stores a queued job that no worker can run, a comparison, and a contest that has ended."""
+	sql(
+		"INSERT INTO contests (id, name, title, starts_at, ends_at, rules, started_at, ended_at) "
+		"VALUES (1, 'cup', 'Cup', '2020-01-01', '2020-01-02', '', '2020-01-01', '2020-01-02'); "
+		"INSERT INTO contest_problems (leaderboard_id, contest_id, position) "
+		"SELECT id, 1, 0 FROM leaderboards WHERE name = 'small'; "
+		"INSERT INTO contest_entrants (contest_id, user_id) "
+		"SELECT 1, id FROM users WHERE name IN ('ada', 'bob')"
+	)
 	made["waiting"] = store_waiting(site, made["ada"], "small-secret.py", "Z9000")
 	made["comparison"] = store_comparison(site, made["bob"], made["ada"])
 

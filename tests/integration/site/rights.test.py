@@ -140,6 +140,15 @@ PAGES = {
 	"/queue": ("/queue", EVERYBODY),
 	"/queue/status": ("/queue/status", EVERYBODY),
 	"/archive": ("/archive", EVERYBODY),
+	"/contests": ("/contests", EVERYBODY),
+	"/contest/*.json": ("/contest/over.json", EVERYBODY),
+	"/contest/*.csv": ("/contest/over.csv", EVERYBODY),
+	"/contest/*": ("/contest/over", EVERYBODY),
+	"/contest/*/reveal": ("/contest/over/reveal", ITS_CREATOR),
+	"/contest/*/certificate/*": (
+		"/contest/over/certificate/ada",
+		rights("login", "ok", "403", "ok", "403", "ok"),
+	),
 	"/join": ("/join?code={code}", EVERYBODY),
 	"/language/*": ("/language/py", EVERYBODY),
 	"/language/*/*": ("/language/py/eval.py", EVERYBODY),
@@ -190,6 +199,8 @@ PAGES = {
 	"/admin/hooks": ("/admin/hooks", ADMINS),
 	"/admin/hooks/*": ("/admin/hooks/{hook}", CREATOR_OR_NONE),
 	"/admin/hooks/*/status": ("/admin/hooks/{hook}/status", CREATOR_OR_NONE),
+	"/admin/contests/new": ("/admin/contests/new", CREATORS),
+	"/admin/contest/*": ("/admin/contest/cup", ITS_CREATOR),
 	"/admin/invites": ("/admin/invites", STAFF),
 	"/admin/sets/new": ("/admin/sets/new", CREATORS),
 	"/admin/sets/*": ("/admin/sets/{set}", THE_UPLOADER),
@@ -278,6 +289,7 @@ FORMS = {
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", [("number", "{ada}")], THE_AUTHOR),
 	"/submission/*/restore": ("/submission/{withdrawn}/restore", [], THE_AUTHOR),
 	"/submission/*/note": ("/submission/{ada}/note", [("note", "mine")], THE_AUTHOR),
+	"/contest/*/registration": ("/contest/cup/registration", [("action", "register")], MEMBERS),
 	"/join": ("/join", [("code", "{code}")], MEMBERS),
 	"/register": ("/register", [("name", "newcomer"), ("password", PASSWORD)], EVERYBODY),
 	"/login": ("/login", [("name", "eve"), ("password", PASSWORD)], EVERYBODY),
@@ -399,6 +411,18 @@ FORMS = {
 		[("action", "delete"), ("confirm", "ours")],
 		CREATOR_OR_NONE,
 	),
+	"/admin/contests/new": (
+		"/admin/contests/new",
+		[
+			("name", "new"),
+			("title", "New"),
+			("starts", "2089-01-01 00:00"),
+			("ends", "2089-01-02 00:00"),
+			("freeze_minutes", "0"),
+		],
+		CREATORS,
+	),
+	"/admin/contest/*": ("/admin/contest/cup", [("action", "add"), ("user", "eve")], ITS_CREATOR),
 	"/admin/invites": (
 		"/admin/invites",
 		[("action", "revoke"), ("invite", "{invite}"), ("confirm", "yes")],
@@ -603,6 +627,14 @@ def make_leaderboards():
 def make_papers():
 	"""Makes the links, codes, uploads and tokens that the forms refer to."""
 	creator, admin = clients["creator"], clients["admin"]
+	sql(
+		"INSERT INTO contests (name, title, creator_id, starts_at, ends_at, rules, started_at, "
+		"ended_at, final_at) SELECT 'over', 'Over', id, '2020-01-01', '2020-01-02', '', "
+		"'2020-01-01', '2020-01-02', '2020-01-03' FROM users WHERE name = 'carl' UNION ALL "
+		"SELECT 'cup', 'Cup', id, '2020-01-01', '2089-01-01', '', '2020-01-01', NULL, NULL "
+		"FROM users WHERE name = 'carl'; INSERT INTO contest_entrants (contest_id, user_id) "
+		"SELECT c.id, u.id FROM contests c, users u WHERE c.name = 'over' AND u.name = 'ada'"
+	)
 	ok(creator.post("/admin/invites", [("action", "make"), ("leaderboard", "club")]))
 	made["invite"], made["code"] = sql("SELECT id, code FROM invites")[0]
 	made["hook"] = ok(creator.post("/admin/leaderboard/small/hooks", HOOK)).location.rsplit("/", 1)[

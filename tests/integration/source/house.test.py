@@ -33,6 +33,7 @@ lib/question         lib/base lib/database lib/account lib/leaderboard lib/mail 
 lib/similarity       lib/base lib/database lib/submission
 lib/fleet            lib/base lib/database lib/account lib/leaderboard
 lib/ranking          lib/base lib/database lib/leaderboard lib/job lib/mail lib/webhook
+lib/contest          lib/base lib/database lib/account lib/leaderboard lib/webhook lib/ranking
 lib/judging          lib/base lib/database lib/result lib/account lib/task lib/gpu lib/leaderboard
                      lib/job lib/mail lib/webhook lib/ranking
 
@@ -48,6 +49,7 @@ cgi/page             lib/* cgi/render cgi/http cgi/action templates
 cgi/admin            lib/* cgi/render cgi/http cgi/action cgi/page templates
 cgi/api              lib/* cgi/render cgi/http cgi/action cgi/page cgi/admin
 cgi/server           lib/base lib/database lib/leaderboard lib/job lib/judging lib/ranking
+                     lib/contest
 cgi/popcorn          lib/* cgi/render cgi/http cgi/action cgi/api cgi/server
 cgi                  lib/* cgi/render cgi/http cgi/page cgi/api cgi/popcorn cgi/server
 

@@ -1,0 +1,224 @@
+/* The form of a contest, its contestants, and the declaration of its final standings. */
+#include "cgi/admin/contest.h"
+
+#include "cgi/http/confirmation.h"
+#include "cgi/http/notice.h"
+#include "cgi/page/contest.h"
+#include "cgi/page/pages.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "templates/admin_contest.h"
+
+#include <string.h>
+
+static const struct contest_settings AT_FIRST = { .name = "",
+	.title = "",
+	.rules = "",
+	.registration = "open",
+	.code = "",
+	.scoring = "ranks",
+	.points = "",
+	.starts_at_ms = TIME_NULL,
+	.ends_at_ms = TIME_NULL };
+
+/* ---- showing the form ---- */
+
+static const char *stored_field(const struct contest_form *form, const char *key)
+{
+	const struct contest_settings *s = form->stored;
+	struct arena *arena = form->request->arena;
+	format_text starts, ends;
+	format_datetime_local(starts, s->starts_at_ms);
+	format_datetime_local(ends, s->ends_at_ms);
+	const struct {
+		const char *key, *value;
+	} fields[] = { { "name", s->name }, { "title", s->title }, { "rules", s->rules },
+		{ "registration", s->registration }, { "code", s->code }, { "scoring", s->scoring },
+		{ "points", s->points }, { "starts", arena_strdup(arena, starts) },
+		{ "ends", arena_strdup(arena, ends) },
+		{ "freeze_minutes", arena_printf(arena, "%lld", (long long)s->freeze_minutes) },
+		{ "problems", contest_problem_words(arena, s) } };
+	for (size_t i = 0; i < COUNT(fields); i++)
+		if (strcmp(fields[i].key, key) == 0)
+			return fields[i].value;
+	return "";
+}
+
+const char *contest_field(const struct contest_form *form, const char *key)
+{
+	const char *typed = request_form(form->request, key);
+	if (!typed && !form->contest) /* the page of a problem set fills the form */
+		typed = request_query(form->request, key);
+	return typed ? typed : stored_field(form, key);
+}
+
+const char *contest_field_error(const struct contest_form *form, const char *key)
+{
+	return form_error(form->request, key);
+}
+
+static int show_form(struct request *request, struct contest_form *form)
+{
+	struct error own = { 0 };
+	struct contest_settings stored = AT_FIRST;
+	int rc = 0;
+	if (form->contest)
+		rc = contest_settings_of(request->db, request->arena, form->contest, &stored, &own);
+	if (!rc && form->contest)
+		rc = contest_entrants(request->db, request->arena, form->contest->id, &form->entrants,
+			&form->entrant_count, &own);
+	if (rc) {
+		*request->error = own;
+		return rc;
+	}
+	form->request = request;
+	form->stored = &stored;
+	form->user = request_form_or(request, "user", "");
+	struct page page =
+		form_page_make(request, form->contest ? form->contest->title : "New contest", "admin");
+	admin_contest_page(&request->body, &page, form);
+	return 0;
+}
+
+int page_contest_new(struct request *request)
+{
+	struct contest_form form = { 0 };
+	return show_form(request, &form);
+}
+
+int page_contest_manage(struct request *request)
+{
+	struct contest contest;
+	struct contest_form form = { .contest = &contest };
+	int rc = contest_of_manager(request, &contest);
+	return rc ? rc : show_form(request, &form);
+}
+
+/* ---- storing it ---- */
+
+/* Keeps all errors of the form. */
+static int read_form(struct request *request, struct contest_settings *settings)
+{
+	for (size_t i = 0; contest_keys[i]; i++) {
+		const char *value = request_form(request, contest_keys[i]);
+		if (value)
+			contest_set(request->arena, settings, contest_keys[i], value);
+	}
+	int rc = 0;
+	for (size_t i = 0; contest_checks[i] && !rc; i++)
+		rc = form_note(request, contest_checks[i](settings, request->error));
+	return rc ? rc : form_noted(request);
+}
+
+static bool is_admin(const struct request *request)
+{
+	return request->viewer.role == ROLE_ADMIN;
+}
+
+/* Shows the form again with its errors. */
+static int answer_form(struct request *request, int rc, struct contest_form *form)
+{
+	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT)
+		return rc;
+	request->status = rc == ERROR_CONFLICT ? 409 : 422;
+	if (rc == ERROR_CONFLICT)
+		fail_field(
+			request->error, "title", "%s", arena_strdup(request->arena, request->error->text));
+	return show_form(request, form);
+}
+
+int action_contest_new(struct request *request)
+{
+	struct actor actor = actor_of(request);
+	struct contest_settings settings = AT_FIRST;
+	struct contest_form form = { 0 };
+	settings.name = request_form_or(request, "name", "");
+	int rc = read_form(request, &settings);
+	if (!rc)
+		rc = contest_create(
+			request->db, request->arena, &settings, is_admin(request), &actor, request->error);
+	if (rc)
+		return answer_form(request, rc, &form);
+	notice_leave(request, "The contest was created.");
+	return redirect(request, "/contest/%s", settings.name);
+}
+
+static int save_contest(struct request *request, const struct contest *contest)
+{
+	struct actor actor = actor_of(request);
+	struct contest_settings settings;
+	int rc = contest_settings_of(request->db, request->arena, contest, &settings, request->error);
+	if (!rc)
+		rc = read_form(request, &settings);
+	return rc ? rc
+			  : contest_change(request->db, request->arena, contest, &settings, is_admin(request),
+				  &actor, request->error);
+}
+
+static int put_entrant(struct request *request, const struct contest *contest, bool is_entrant)
+{
+	struct actor actor = actor_of(request);
+	return contest_put_entrant(request->db, request->arena, contest,
+		request_form_or(request, "user", ""), is_entrant, &actor, request->error);
+}
+
+static int add_entrant(struct request *request, const struct contest *contest)
+{
+	return put_entrant(request, contest, true);
+}
+
+static int remove_entrant(struct request *request, const struct contest *contest)
+{
+	return put_entrant(request, contest, false);
+}
+
+static int declare_final(struct request *request, const struct contest *contest)
+{
+	struct actor actor = actor_of(request);
+	struct confirmation question = {
+		.title = arena_printf(request->arena, "Declare the standings of %s final?", contest->title),
+		.section = "admin",
+		.button = "Declare them final",
+		.back = arena_printf(request->arena, "/admin/contest/%s", contest->name),
+	};
+	confirmation_says(request, &question,
+		"The freeze is lifted for everybody, on the scoreboard and on the problems’ rankings.");
+	confirmation_says(request, &question,
+		"Certificates can be downloaded. The contest does not change any more.");
+	if (!confirmation_given(request, &question))
+		return confirmation_ask(request, &question);
+	return contest_finish(request->db, request->arena, contest, &actor, request->error);
+}
+
+static const struct contest_action {
+	const char *name;
+	int (*run)(struct request *request, const struct contest *contest);
+	const char *outcome;
+} ACTIONS[] = {
+	{ "save", save_contest, "The contest was saved." },
+	{ "add", add_entrant, "The user is registered." },
+	{ "remove", remove_entrant, "The user is no longer registered." },
+	{ "final", declare_final, "The standings are final." },
+};
+
+int action_contest_manage(struct request *request)
+{
+	const char *name = request_form_or(request, "action", "save");
+	struct contest contest;
+	struct contest_form form = { .contest = &contest };
+	size_t i = 0;
+	int rc = contest_of_manager(request, &contest);
+	if (rc)
+		return rc;
+	while (i < COUNT(ACTIONS) && strcmp(ACTIONS[i].name, name) != 0)
+		i++;
+	rc = i < COUNT(ACTIONS) ? ACTIONS[i].run(request, &contest)
+							: fail_field(request->error, "title",
+								"This page has no such action; reload it and try again.");
+	if (!rc && request->body.length) /* a confirmation page */
+		return 0;
+	if (rc)
+		return answer_form(request, rc, &form);
+	notice_leave(request, "%s", ACTIONS[i].outcome);
+	return redirect(request, "/admin/contest/%s", contest.name);
+}

@@ -1,0 +1,332 @@
+/* Contests: the list, a contest's page with its scoreboard, the registration, and exports. */
+#include "cgi/page/contest.h"
+
+#include "cgi/http/notice.h"
+#include "cgi/http/paging.h"
+#include "cgi/http/rate_limit.h"
+#include "cgi/page/pages.h"
+#include "cgi/render/csv.h"
+#include "cgi/render/json.h"
+#include "cgi/render/markdown.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
+#include "lib/contest/scoring.h"
+#include "templates/contest.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { rules_heading = 3 };
+
+int contest_of_request(struct request *request, struct contest *contest)
+{
+	return contest_by_name(request->db, request->arena, request->path_parameters[0],
+		request->viewer.id, contest, request->error);
+}
+
+bool contest_is_managed_by(const struct contest *contest, const struct viewer *viewer)
+{
+	return viewer->id
+		&& (viewer->role == ROLE_ADMIN
+			|| (viewer->role == ROLE_CREATOR && viewer->id == contest->creator_id));
+}
+
+int contest_of_manager(struct request *request, struct contest *contest)
+{
+	int rc = contest_of_request(request, contest);
+	return rc || contest_is_managed_by(contest, &request->viewer)
+		? rc
+		: fail(request->error, ERROR_FORBIDDEN,
+			"Only the creator of the contest and admins may do this.");
+}
+
+const char *registration_words(const struct contest *contest)
+{
+	return strcmp(contest->registration, "code") == 0 ? "with a code" : contest->registration;
+}
+
+const char *scoring_words(const struct contest *contest)
+{
+	static const char *const words[] = { [SCORING_RANKS] = "points by rank",
+		[SCORING_RATIOS] = "ratio to the best time",
+		[SCORING_MEAN] = "geometric mean of the ratios to the best times" };
+	return words[scoring_method_of(contest->scoring)];
+}
+
+/* ---- the pages ---- */
+
+int page_contests(struct request *request)
+{
+	struct contest *contests;
+	size_t count;
+	int rc = contests_read(
+		request->db, request->arena, request->viewer.id, &contests, &count, request->error);
+	if (rc)
+		return rc;
+	struct page page = page_make(request, "Contests", "leaderboards");
+	contests_page(&request->body, &page, contests, count);
+	request->may_be_cached = true;
+	return 0;
+}
+
+static const char *render_rules(struct arena *arena, const char *rules)
+{
+	cleanup_buffer struct buffer html = { 0 };
+	markdown_render(&html, rules, strlen(rules), rules_heading);
+	return arena_strdup(arena, buffer_string(&html));
+}
+
+static int read_view(struct request *request, struct contest_view *view)
+{
+	const struct contest *contest = &view->contest;
+	int64_t now = now_ms();
+	view->state = contest_state(contest, now);
+	view->freezes_at_ms = contest_freezes_at_ms(contest);
+	view->is_frozen = contest_is_frozen(contest, now);
+	view->is_managed = contest_is_managed_by(contest, &request->viewer);
+	view->has_board = contest->starts_at_ms <= now;
+	view->rules_html = render_rules(request->arena, contest->rules);
+	int rc = contest_problems(request->db, request->arena, contest->id, request->viewer.id,
+		&view->problems, &view->problem_count, request->error);
+	return rc || !view->has_board ? rc
+								  : standings_read(request->db, request->arena, contest,
+									  request->viewer.id, &view->standings, request->error);
+}
+
+static int show_contest(struct request *request, struct contest_view *view)
+{
+	view->code = request_form_or(request, "code", "");
+	view->code_error = form_error(request, "code");
+	struct error own = *request->error;
+	int rc = read_view(request, view);
+	if (rc)
+		return rc;
+	*request->error = own;
+	struct page page = form_page_make(request, view->contest.title, "leaderboards");
+	contest_page(&request->body, &page, view);
+	return 0;
+}
+
+int page_contest(struct request *request)
+{
+	struct contest_view view = { 0 };
+	int rc = contest_of_request(request, &view.contest);
+	if (!rc)
+		rc = show_contest(request, &view);
+	request->may_be_cached = !rc;
+	return rc;
+}
+
+/* ---- registration ---- */
+
+/* Hosts choose the code, so it may be short. */
+static const struct rate_limit WRONG_CODES = { "contest code", 10, 3600 };
+
+int contest_enter(
+	struct request *request, const struct contest *contest, int64_t contestant_id, const char *code)
+{
+	bool has_code = strcmp(contest->registration, "code") == 0;
+	int rc = has_code ? rate_limit_hit(request, &WRONG_CODES, request->viewer.name) : 0;
+	if (rc)
+		return rc;
+	rc =
+		contest_register(request->db, request->arena, contest, contestant_id, code, request->error);
+	if (!has_code || rc == ERROR_INPUT)
+		return rc;
+	int returned = rate_limit_return(request, &WRONG_CODES, request->viewer.name);
+	return rc ? rc : returned;
+}
+
+static int run_registration(struct request *request, const struct contest *contest)
+{
+	/* The account that will rank. A member of a team registers the team's account here. */
+	int64_t contestant_id = request->viewer.id;
+	bool leaves = strcmp(request_form_or(request, "action", "register"), "leave") == 0;
+	int rc = leaves
+		? contest_leave(request->db, contest, contestant_id, request->error)
+		: contest_enter(request, contest, contestant_id, request_form_or(request, "code", ""));
+	if (!rc)
+		notice_leave(request,
+			leaves ? "You are no longer registered for %s." : "You are registered for %s.",
+			contest->title);
+	return rc;
+}
+
+int action_contest_registration(struct request *request)
+{
+	struct contest_view view = { 0 };
+	int rc = contest_of_request(request, &view.contest);
+	if (!rc)
+		rc = run_registration(request, &view.contest);
+	if (!rc)
+		return redirect(request, "/contest/%s", view.contest.name);
+	if (rc != ERROR_INPUT)
+		return rc;
+	request->status = 422;
+	return show_contest(request, &view);
+}
+
+/* ---- exports ---- */
+
+static json_t *columns_json(const struct standings *standings)
+{
+	json_t *columns = json_array();
+	for (size_t i = 0; i < standings->column_count; i++) {
+		const struct standings_column *column = &standings->columns[i];
+		json_array_append_new(columns,
+			json_pack("{s:o, s:o}", "problem", json_text(column->is_seen ? column->problem : NULL),
+				"gpu", json_text(column->is_seen ? column->gpu : NULL)));
+	}
+	return columns;
+}
+
+static json_t *cell_json(const struct scoring_cell *cell, const struct standings_result *result,
+	const struct standings_column *column)
+{
+	bool is_shown = column->is_seen && result->submission_id;
+	return json_pack("{s:o, s:b, s:f, s:o, s:o}", "rank",
+		json_count(cell->rank ? cell->rank : SQL_NULL_INTEGER), "tie", cell->is_tied, "points",
+		cell->points, "score_ns", json_number(is_shown ? result->score_ns : NAN), "submission",
+		json_count(is_shown ? result->submission_id : SQL_NULL_INTEGER));
+}
+
+static json_t *row_json(const struct standings *standings, const struct standings_row *row)
+{
+	json_t *cells = json_array();
+	for (size_t i = 0; i < standings->column_count; i++)
+		json_array_append_new(
+			cells, cell_json(&row->score->cells[i], &row->results[i], &standings->columns[i]));
+	return json_pack("{s:I, s:b, s:s, s:f, s:o}", "place", (json_int_t)row->score->place, "tie",
+		row->score->is_tied, "user", row->user, "points", row->score->total, "results", cells);
+}
+
+json_t *standings_json(
+	const struct contest *contest, const struct standings *standings, int64_t now_ms)
+{
+	json_t *rows = json_array();
+	for (size_t i = 0; i < standings->row_count; i++)
+		json_array_append_new(rows, row_json(standings, &standings->rows[i]));
+	return json_pack("{s:s, s:s, s:b, s:b, s:s, s:o, s:o}", "contest", contest->name, "state",
+		contest_state(contest, now_ms), "final", contest->final_at_ms != TIME_NULL, "frozen",
+		contest_is_frozen(contest, now_ms), "scoring", contest->scoring, "columns",
+		columns_json(standings), "rows", rows);
+}
+
+static void csv_header(struct buffer *out, const struct standings *standings)
+{
+	csv_text(out, "place");
+	csv_text(out, "tie");
+	csv_text(out, "user");
+	csv_text(out, "points");
+	for (size_t i = 0; i < standings->column_count; i++) {
+		static const char *const parts[] = { "rank", "points", "score_ns" };
+		const struct standings_column *column = &standings->columns[i];
+		for (size_t part = 0; part < COUNT(parts); part++) {
+			cleanup_buffer struct buffer title = { 0 };
+			buffer_printf(&title, "%s %s %s", column->is_seen ? column->problem : "hidden",
+				column->is_seen ? column->gpu : "device", parts[part]);
+			csv_text(out, buffer_string(&title));
+		}
+	}
+	csv_end_line(out);
+}
+
+void standings_csv(struct buffer *out, const struct standings *standings)
+{
+	csv_header(out, standings);
+	for (size_t i = 0; i < standings->row_count; i++) {
+		const struct standings_row *row = &standings->rows[i];
+		csv_integer(out, row->score->place);
+		csv_text(out, row->score->is_tied ? "true" : "false");
+		csv_text(out, row->user);
+		csv_real(out, row->score->total);
+		for (size_t j = 0; j < standings->column_count; j++) {
+			const struct scoring_cell *cell = &row->score->cells[j];
+			if (cell->rank)
+				csv_integer(out, cell->rank);
+			else
+				csv_text(out, "");
+			csv_real(out, cell->points);
+			csv_real(out, standings->columns[j].is_seen ? row->results[j].score_ns : NAN);
+		}
+		csv_end_line(out);
+	}
+}
+
+/* Before the start there are no standings, and their columns would name the problems. */
+static int standings_of_request(
+	struct request *request, struct contest *contest, struct standings *standings)
+{
+	int rc = contest_of_request(request, contest);
+	if (!rc && contest->starts_at_ms > now_ms())
+		rc = fail(
+			request->error, ERROR_NOT_FOUND, "The contest %s has not started yet.", contest->name);
+	return rc ? rc
+			  : standings_read(request->db, request->arena, contest, request->viewer.id, standings,
+				  request->error);
+}
+
+int page_contest_json(struct request *request)
+{
+	struct contest contest;
+	struct standings standings;
+	int rc = standings_of_request(request, &contest, &standings);
+	request->may_be_cached = !rc;
+	return rc ? rc : respond_json(request, standings_json(&contest, &standings, now_ms()));
+}
+
+int page_contest_csv(struct request *request)
+{
+	struct contest contest;
+	struct standings standings;
+	int rc = standings_of_request(request, &contest, &standings);
+	if (rc)
+		return rc;
+	response_as_text(request, arena_printf(request->arena, "%s.csv", contest.name), true);
+	request->content_type = "text/csv; charset=utf-8; header=present";
+	standings_csv(&request->body, &standings);
+	request->may_be_cached = true;
+	return 0;
+}
+
+/* ---- the reveal ---- */
+
+/* The rows of `final` from first_revealed on are revealed, the last place first. All others stand
+ * as they did at the freeze. */
+static void take_step(struct arena *arena, struct reveal_view *view)
+{
+	size_t rows = view->final.row_count;
+	view->last_step = (int64_t)rows;
+	if (view->step > view->last_step)
+		view->step = view->last_step;
+	view->first_revealed = rows - (size_t)view->step;
+	view->waits = arena_array(arena, bool, view->shown.row_count);
+	for (size_t i = 0; i < view->shown.row_count; i++) {
+		const struct standings_row *row =
+			standings_row_of(&view->final, view->shown.rows[i].user_id);
+		view->waits[i] = row && (size_t)(row - view->final.rows) < view->first_revealed;
+	}
+}
+
+int page_contest_reveal(struct request *request)
+{
+	struct reveal_view view = { .step = query_number(request, "step", 0) };
+	int rc = contest_of_manager(request, &view.contest);
+	const struct contest *contest = &view.contest;
+	if (!rc && contest->ends_at_ms > now_ms())
+		rc = fail(request->error, ERROR_CONFLICT,
+			"The contest has not ended yet. The reveal shows the standings after the end.");
+	if (!rc)
+		rc = standings_read(
+			request->db, request->arena, contest, request->viewer.id, &view.shown, request->error);
+	if (!rc)
+		rc = standings_read_final(
+			request->db, request->arena, contest, request->viewer.id, &view.final, request->error);
+	if (rc)
+		return rc;
+	take_step(request->arena, &view);
+	struct page page = page_make(request, contest->title, "leaderboards");
+	page.script = "/static/reveal.js";
+	contest_reveal_page(&request->body, &page, &view);
+	return 0;
+}

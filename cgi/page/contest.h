@@ -1,0 +1,54 @@
+/* Data for the pages of contests. */
+#ifndef PODIUM_CGI_PAGE_CONTEST_H
+#define PODIUM_CGI_PAGE_CONTEST_H
+
+#include "cgi/http/request.h"
+#include "lib/contest/contest.h"
+#include "lib/contest/standings.h"
+
+struct contest_view {
+	struct contest contest;
+	const char *state; /* contest_state */
+	int64_t freezes_at_ms;
+	bool is_frozen;
+	bool is_managed; /* by the viewer */
+	bool has_board;  /* the contest has started, so there is a scoreboard */
+	const char *rules_html;
+	struct contest_problem *problems;
+	size_t problem_count;
+	struct standings standings;
+	const char *code, *code_error; /* of the form for the registration */
+};
+
+/* The reveal after `step` steps: each puts one contestant in the final place, the last one first.
+ */
+struct reveal_view {
+	struct contest contest;
+	int64_t step, last_step;
+	struct standings shown, final; /* frozen, and without the freeze */
+	/* For each row of `shown`: it has not been revealed yet. */
+	bool *waits;
+	size_t first_revealed; /* the first row of `final` that is revealed */
+};
+
+/* Reads the contest in the address, and whether the viewer manages it: its creator and admins. */
+int contest_of_request(struct request *request, struct contest *contest);
+bool contest_is_managed_by(const struct contest *contest, const struct viewer *viewer);
+/* Like contest_of_request, and ERROR_FORBIDDEN for everybody else. */
+int contest_of_manager(struct request *request, struct contest *contest);
+
+/* Registers an account for a contest (contest_register). Limits the wrong codes of the viewer. */
+int contest_enter(struct request *request, const struct contest *contest, int64_t contestant_id,
+	const char *code);
+
+/* "open", "with a code", "closed"; the scoring in a few words. */
+const char *registration_words(const struct contest *contest);
+const char *scoring_words(const struct contest *contest);
+
+/* The standings in JSON and CSV, without the names and results of problems that the reader may not
+ * see. */
+json_t *standings_json(
+	const struct contest *contest, const struct standings *standings, int64_t now_ms);
+void standings_csv(struct buffer *out, const struct standings *standings);
+
+#endif

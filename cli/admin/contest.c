@@ -1,0 +1,170 @@
+/* `contest list`, `contest create`, `contest set`, `contest register`, `contest standings`,
+ * `contest final`. */
+#include "lib/contest/contest.h"
+
+#include "cli/admin/admin.h"
+#include "lib/base/format.h"
+#include "lib/base/rank.h"
+#include "lib/base/scope.h"
+#include "lib/contest/standings.h"
+
+#include <string.h>
+
+/* What each command needs. */
+struct session {
+	struct arena *arena;
+	struct database *db;
+	struct contest contest;
+	struct error error;
+};
+
+static void end_session(struct session *session)
+{
+	database_close(session->db);
+	arena_free(session->arena);
+}
+#define cleanup_session __attribute__((cleanup(end_session)))
+
+/* Connects, and finds the contest unless `name` is NULL. Prints what is wrong. */
+static int begin(struct session *session, const char *name)
+{
+	session->arena = arena_new();
+	session->db = admin_connect();
+	if (!session->db)
+		return admin_failed;
+	return name
+			&& contest_by_name(
+				session->db, session->arena, name, 0, &session->contest, &session->error)
+		? admin_complain(&session->error)
+		: admin_done;
+}
+
+int contest_list_command(int argc, char **argv)
+{
+	(void)argv;
+	cleanup_session struct session session = { 0 };
+	struct contest *contests;
+	size_t count;
+	if (argc != 1)
+		return admin_usage("contest list");
+	if (begin(&session, NULL))
+		return admin_failed;
+	if (contests_read(session.db, session.arena, 0, &contests, &count, &session.error))
+		return admin_complain(&session.error);
+	for (size_t i = 0; i < count; i++) {
+		format_text starts, ends;
+		format_utc(starts, contests[i].starts_at_ms);
+		format_utc(ends, contests[i].ends_at_ms);
+		admin_say("%-20s %-8s %s to %s, %lld registered, %s: %s", contests[i].name,
+			contest_state(&contests[i], now_ms()), starts, ends, (long long)contests[i].entrants,
+			plural(session.arena, contests[i].problems, "problem"), contests[i].title);
+	}
+	return admin_done;
+}
+
+/* Reads words as "title=Autumn". */
+static int read_settings(
+	struct session *session, int argc, char **argv, struct contest_settings *settings)
+{
+	for (int i = 0; i < argc; i++) {
+		char *equals = strchr(argv[i], '=');
+		const char *key =
+			equals ? arena_strndup(session->arena, argv[i], (size_t)(equals - argv[i])) : "";
+		if (!contest_set(session->arena, settings, key, equals ? equals + 1 : ""))
+			return fail(&session->error, ERROR_INPUT,
+				"%.80s is no setting of a contest. Write KEY=VALUE; the keys are title, starts, "
+				"ends, rules, registration, code, scoring, points, freeze_minutes and problems.",
+				argv[i]);
+	}
+	return 0;
+}
+
+int contest_create_command(int argc, char **argv)
+{
+	cleanup_session struct session session = { 0 };
+	if (argc < 3)
+		return admin_usage("contest create");
+	struct contest_settings settings = { .name = argv[1],
+		.title = argv[1],
+		.rules = "",
+		.registration = "open",
+		.code = "",
+		.scoring = "ranks",
+		.points = "",
+		.starts_at_ms = TIME_NULL,
+		.ends_at_ms = TIME_NULL };
+	if (begin(&session, NULL))
+		return admin_failed;
+	if (read_settings(&session, argc - 2, argv + 2, &settings)
+		|| contest_create(session.db, session.arena, &settings, true, &admin_actor, &session.error))
+		return admin_complain(&session.error);
+	admin_say("The contest %s was created. Its page is /contest/%s.", argv[1], argv[1]);
+	return admin_done;
+}
+
+int contest_set_command(int argc, char **argv)
+{
+	cleanup_session struct session session = { 0 };
+	struct contest_settings settings;
+	if (argc < 3)
+		return admin_usage("contest set");
+	if (begin(&session, argv[1]))
+		return admin_failed;
+	if (contest_settings_of(session.db, session.arena, &session.contest, &settings, &session.error)
+		|| read_settings(&session, argc - 2, argv + 2, &settings)
+		|| contest_change(session.db, session.arena, &session.contest, &settings, true,
+			&admin_actor, &session.error))
+		return admin_complain(&session.error);
+	admin_say("The contest %s was changed.", session.contest.name);
+	return admin_done;
+}
+
+int contest_register_command(int argc, char **argv)
+{
+	cleanup_session struct session session = { 0 };
+	if (argc < 3)
+		return admin_usage("contest register");
+	if (begin(&session, argv[1]))
+		return admin_failed;
+	for (int i = 2; i < argc; i++) {
+		if (contest_put_entrant(session.db, session.arena, &session.contest, argv[i], true,
+				&admin_actor, &session.error))
+			return admin_complain(&session.error);
+		admin_say("%s is registered for %s.", argv[i], session.contest.name);
+	}
+	return admin_done;
+}
+
+int contest_standings_command(int argc, char **argv)
+{
+	cleanup_session struct session session = { 0 };
+	bool is_whole = argc == 3 && strcmp(argv[1], "--unfrozen") == 0;
+	struct standings standings;
+	if (argc != 2 && !is_whole)
+		return admin_usage("contest standings");
+	if (begin(&session, argv[argc - 1]))
+		return admin_failed;
+	if ((is_whole ? standings_read_final : standings_read)(
+			session.db, session.arena, &session.contest, 0, &standings, &session.error))
+		return admin_complain(&session.error);
+	for (size_t i = 0; i < standings.row_count; i++) {
+		const struct standings_row *row = &standings.rows[i];
+		format_text rank;
+		format_rank(rank, row->score->place, row->score->is_tied);
+		admin_say("%-5s %-32s %.2f", rank, row->user, row->score->total);
+	}
+	return admin_done;
+}
+
+int contest_final_command(int argc, char **argv)
+{
+	cleanup_session struct session session = { 0 };
+	if (argc != 2)
+		return admin_usage("contest final");
+	if (begin(&session, argv[1]))
+		return admin_failed;
+	if (contest_finish(session.db, session.arena, &session.contest, &admin_actor, &session.error))
+		return admin_complain(&session.error);
+	admin_say("The standings of %s are final.", session.contest.name);
+	return admin_done;
+}

@@ -1,0 +1,606 @@
+#include "lib/contest/contest.h"
+
+#include "lib/base/buffer.h"
+#include "lib/base/format.h"
+#include "lib/base/quote.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+#include "lib/leaderboard/publication.h"
+#include "lib/leaderboard/visibility.h"
+#include "lib/ranking/ranking.h"
+#include "lib/webhook/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+static const struct column CONTEST_COLUMNS[] = {
+	INTEGER(struct contest, id),
+	TEXT(struct contest, name),
+	TEXT(struct contest, title),
+	TEXT(struct contest, rules),
+	INTEGER(struct contest, creator_id),
+	TIME(struct contest, starts_at_ms),
+	TIME(struct contest, ends_at_ms),
+	TEXT(struct contest, registration),
+	TEXT(struct contest, code),
+	TEXT(struct contest, scoring),
+	TEXT(struct contest, points),
+	INTEGER(struct contest, freeze_minutes),
+	TIME(struct contest, final_at_ms),
+	INTEGER(struct contest, entrants),
+	INTEGER(struct contest, problems),
+	INTEGER(struct contest, is_entrant),
+};
+#define CONTESTS(rest) \
+	SELECT(struct contest, CONTEST_COLUMNS, \
+		"SELECT c.id, c.name, c.title, c.rules, c.creator_id, c.starts_at AS starts_at_ms, " \
+		"c.ends_at AS ends_at_ms, c.registration, c.code, c.scoring, c.points, " \
+		"c.freeze_minutes, c.final_at AS final_at_ms, " \
+		"(SELECT COUNT(*) FROM contest_entrants e WHERE e.contest_id = c.id) AS entrants, " \
+		"(SELECT COUNT(*) FROM contest_problems p WHERE p.contest_id = c.id) AS problems, " \
+		"EXISTS (SELECT 1 FROM contest_entrants e WHERE e.contest_id = c.id " \
+		"AND e.user_id = ?) AS is_entrant FROM contests c " rest)
+static const struct statement BY_NAME = CONTESTS("WHERE c.name = ?");
+static const struct statement LOCKED = CONTESTS("WHERE c.id = ? FOR UPDATE");
+static const struct statement ALL = CONTESTS("ORDER BY c.ends_at DESC, c.id DESC LIMIT 200");
+
+static const struct column PROBLEM_COLUMNS[] = {
+	INTEGER(struct contest_problem, leaderboard_id),
+	TEXT(struct contest_problem, name),
+	INTEGER(struct contest_problem, is_seen),
+};
+static const struct statement PROBLEMS = SELECT(struct contest_problem, PROBLEM_COLUMNS,
+	"SELECT l.id AS leaderboard_id, l.name, " SQL_MAY_SEE(
+		"l") " AS is_seen "
+			 "FROM contest_problems p JOIN leaderboards l ON l.id = p.leaderboard_id "
+			 "WHERE p.contest_id = ? ORDER BY p.position, l.name");
+
+const char *contest_state(const struct contest *contest, int64_t now_ms)
+{
+	if (contest->final_at_ms != TIME_NULL)
+		return "final";
+	if (now_ms < contest->starts_at_ms)
+		return "soon";
+	return now_ms < contest->ends_at_ms ? "running" : "ended";
+}
+
+static int64_t freezes_at_ms(int64_t ends_at_ms, int64_t freeze_minutes)
+{
+	return freeze_minutes ? ends_at_ms - freeze_minutes * 60000 : TIME_NULL;
+}
+
+int64_t contest_freezes_at_ms(const struct contest *contest)
+{
+	return freezes_at_ms(contest->ends_at_ms, contest->freeze_minutes);
+}
+
+bool contest_is_frozen(const struct contest *contest, int64_t now_ms)
+{
+	int64_t at_ms = contest_freezes_at_ms(contest);
+	return at_ms != TIME_NULL && at_ms <= now_ms && contest->final_at_ms == TIME_NULL;
+}
+
+int contest_by_name(struct database *db, struct arena *arena, const char *name, int64_t reader_id,
+	struct contest *contest, struct error *error)
+{
+	int rc = text_is_leaderboard_name(name)
+		? database_row(db, arena, &BY_NAME, contest, error, "is", reader_id, name)
+		: ERROR_NOT_FOUND;
+	return rc == ERROR_NOT_FOUND
+		? fail(error, rc, "There is no contest named %s.", quote(arena, name))
+		: rc;
+}
+
+int contests_read(struct database *db, struct arena *arena, int64_t reader_id,
+	struct contest **contests, size_t *count, struct error *error)
+{
+	return database_rows(db, arena, &ALL, contests, count, error, "i", reader_id);
+}
+
+int contest_problems(struct database *db, struct arena *arena, int64_t contest_id,
+	int64_t reader_id, struct contest_problem **problems, size_t *count, struct error *error)
+{
+	return database_rows(db, arena, &PROBLEMS, problems, count, error, "ii", reader_id, contest_id);
+}
+
+int contest_settings_of(struct database *db, struct arena *arena, const struct contest *contest,
+	struct contest_settings *settings, struct error *error)
+{
+	struct contest_problem *problems;
+	*settings = (struct contest_settings){ contest->name, contest->title, contest->rules,
+		contest->registration, contest->code, contest->scoring, contest->points,
+		contest->starts_at_ms, contest->ends_at_ms, contest->freeze_minutes, NULL, 0 };
+	int rc =
+		contest_problems(db, arena, contest->id, 0, &problems, &settings->problem_count, error);
+	if (rc)
+		return rc;
+	settings->problems = arena_array(arena, const char *, settings->problem_count);
+	for (size_t i = 0; i < settings->problem_count; i++)
+		settings->problems[i] = problems[i].name;
+	return 0;
+}
+
+/* ---- settings as text ---- */
+
+const char *const contest_keys[] = { "title", "starts", "ends", "rules", "registration", "code",
+	"scoring", "points", "freeze_minutes", "problems", NULL };
+
+static void set_time(int64_t *ms, const char *value)
+{
+	format_text unchanged;
+	format_datetime_local(unchanged, *ms);
+	if (strcmp(unchanged, value) != 0 && parse_utc(value, ms))
+		*ms = TIME_NULL;
+}
+
+static int64_t read_minutes(const char *value)
+{
+	size_t digits = strspn(value, "0123456789");
+	return digits && digits <= 9 && !value[digits] ? strtoll(value, NULL, 10) : SQL_NULL_INTEGER;
+}
+
+static void set_problems(struct arena *arena, struct contest_settings *settings, const char *value)
+{
+	static const char separators[] = ", \t\r\n";
+	settings->problems = arena_array(arena, const char *, strlen(value) / 2 + 1);
+	settings->problem_count = 0;
+	for (value += strspn(value, separators); *value; value += strspn(value, separators)) {
+		size_t length = strcspn(value, separators);
+		settings->problems[settings->problem_count++] = arena_strndup(arena, value, length);
+		value += length;
+	}
+}
+
+bool contest_set(
+	struct arena *arena, struct contest_settings *settings, const char *key, const char *value)
+{
+	const struct {
+		const char *key, **place;
+	} texts[] = { { "title", &settings->title }, { "rules", &settings->rules },
+		{ "registration", &settings->registration }, { "code", &settings->code },
+		{ "scoring", &settings->scoring }, { "points", &settings->points } };
+	for (size_t i = 0; i < COUNT(texts); i++)
+		if (strcmp(key, texts[i].key) == 0) {
+			*texts[i].place = value;
+			return true;
+		}
+	if (strcmp(key, "starts") == 0)
+		set_time(&settings->starts_at_ms, value);
+	else if (strcmp(key, "ends") == 0)
+		set_time(&settings->ends_at_ms, value);
+	else if (strcmp(key, "freeze_minutes") == 0)
+		settings->freeze_minutes = read_minutes(value);
+	else if (strcmp(key, "problems") == 0)
+		set_problems(arena, settings, value);
+	else
+		return false;
+	return true;
+}
+
+const char *contest_problem_words(struct arena *arena, const struct contest_settings *settings)
+{
+	const char *names = settings->problem_count ? settings->problems[0] : "";
+	for (size_t i = 1; i < settings->problem_count; i++)
+		names = arena_printf(arena, "%s %s", names, settings->problems[i]);
+	return names;
+}
+
+/* ---- checking settings ---- */
+
+static int check_name(const struct contest_settings *settings, struct error *error)
+{
+	return text_is_leaderboard_name(settings->name)
+		? 0
+		: fail_field(error, "name",
+			"A name has 1 to 64 letters, digits, dots, dashes and underscores, and starts with a "
+			"letter or digit.");
+}
+
+static int check_title(const struct contest_settings *settings, struct error *error)
+{
+	return text_is_line(settings->title, contest_most_title_bytes)
+		? 0
+		: fail_field(error, "title", "Type a title of one line and at most %d bytes.",
+			contest_most_title_bytes);
+}
+
+static int check_starts(const struct contest_settings *settings, struct error *error)
+{
+	return settings->starts_at_ms != TIME_NULL
+		? 0
+		: fail_field(error, "starts", "Type the start as 2026-11-21 06:10, in UTC.");
+}
+
+static int check_ends(const struct contest_settings *settings, struct error *error)
+{
+	if (settings->ends_at_ms == TIME_NULL)
+		return fail_field(error, "ends", "Type the end as 2026-11-21 06:10, in UTC.");
+	if (settings->starts_at_ms != TIME_NULL && settings->ends_at_ms <= settings->starts_at_ms)
+		return fail_field(error, "ends", "The end must be after the start.");
+	return 0;
+}
+
+static int check_rules(const struct contest_settings *settings, struct error *error)
+{
+	return strlen(settings->rules) <= contest_most_rules_bytes
+		? 0
+		: fail_field(
+			error, "rules", "The rules may have at most %d bytes.", contest_most_rules_bytes);
+}
+
+static int check_registration(const struct contest_settings *settings, struct error *error)
+{
+	static const char *const known[] = { "open", "code", "closed" };
+	return text_is_one_of(settings->registration, known, COUNT(known))
+		? 0
+		: fail_field(error, "registration", "The registration is open, code or closed.");
+}
+
+static int check_code(const struct contest_settings *settings, struct error *error)
+{
+	bool needs = strcmp(settings->registration, "code") == 0;
+	if (!needs && !*settings->code)
+		return 0;
+	return strlen(settings->code) >= 6 && text_is_line(settings->code, contest_most_code_bytes)
+		? 0
+		: fail_field(error, "code", "Type a code of 6 to %d bytes.", contest_most_code_bytes);
+}
+
+static int check_scoring(const struct contest_settings *settings, struct error *error)
+{
+	return scoring_method_of(settings->scoring) < scoring_methods
+		? 0
+		: fail_field(error, "scoring", "The scoring is ranks, ratios or mean.");
+}
+
+static int check_points(const struct contest_settings *settings, struct error *error)
+{
+	struct scoring_rule rule;
+	if (strlen(settings->points) > 1000 || !text_is_ascii(settings->points))
+		return fail_field(error, "points", "The points may have at most 1000 characters.");
+	return scoring_read_points(&rule, settings->points, error);
+}
+
+static int check_freeze(const struct contest_settings *settings, struct error *error)
+{
+	return settings->freeze_minutes >= 0 && settings->freeze_minutes <= contest_most_freeze_minutes
+		? 0
+		: fail_field(error, "freeze_minutes",
+			"Type the minutes before the end as a whole number from 0 to %d.",
+			contest_most_freeze_minutes);
+}
+
+contest_check *const contest_checks[] = { check_name, check_title, check_starts, check_ends,
+	check_rules, check_registration, check_code, check_scoring, check_points, check_freeze, NULL };
+
+static int check_all(const struct contest_settings *settings, struct error *error)
+{
+	int rc = 0;
+	for (size_t i = 0; contest_checks[i] && !rc; i++)
+		rc = contest_checks[i](settings, error);
+	return rc;
+}
+
+/* ---- creating and changing ---- */
+
+static const struct statement INSERT =
+	COMMAND("INSERT INTO contests (name, title, rules, "
+			"registration, code, scoring, points, starts_at, ends_at, freeze_minutes, creator_id) "
+			"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+static const struct statement UPDATE =
+	COMMAND("UPDATE contests SET title = ?, rules = ?, "
+			"registration = ?, code = ?, scoring = ?, points = ?, starts_at = ?, ends_at = ?, "
+			"freeze_minutes = ?, ended_at = IF(? > UTC_TIMESTAMP(3), NULL, ended_at) WHERE id = ?");
+
+struct joining {
+	int64_t id, version_id, contest_id;
+	const char *visibility, *wanted;
+};
+static const struct column JOINING_COLUMNS[] = {
+	INTEGER(struct joining, id),
+	INTEGER(struct joining, version_id),
+	INTEGER(struct joining, contest_id),
+	TEXT(struct joining, visibility),
+	TEXT(struct joining, wanted),
+};
+static const struct statement JOINING = SELECT(struct joining, JOINING_COLUMNS,
+	"SELECT l.id, l.task_version_id AS version_id, "
+	"(SELECT p.contest_id FROM contest_problems p WHERE p.leaderboard_id = l.id) AS contest_id, "
+	"l.visibility, (SELECT w.visibility FROM publications w WHERE w.leaderboard_id = l.id) "
+	"AS wanted FROM leaderboards l WHERE l.name = ? AND (l.id IN "
+	"(SELECT o.leaderboard_id FROM contest_problems o WHERE o.contest_id = ?) "
+	"OR (l.archived_at IS NULL AND (? OR l.creator_id = ?))) FOR UPDATE");
+static const struct statement PUT_PROBLEM =
+	COMMAND("INSERT INTO contest_problems (leaderboard_id, contest_id, position) VALUES (?, ?, ?) "
+			"ON DUPLICATE KEY UPDATE position = VALUES(position)");
+static const struct statement DROP_PROBLEM =
+	COMMAND("DELETE FROM contest_problems WHERE leaderboard_id = ?");
+static const struct statement SET_TIMES =
+	COMMAND("UPDATE leaderboards SET deadline = ?, frozen_at = ?, updated_at = UTC_TIMESTAMP(3) "
+			"WHERE id = ?");
+
+struct order {
+	struct arena *arena;
+	const struct contest_settings *settings;
+	bool is_new;
+	int64_t id;            /* of the contest */
+	struct contest before; /* unless is_new */
+	bool may_all;
+	const struct actor *actor;
+	int64_t now_ms;
+};
+
+/* A leaderboard that joins before the start is hidden, and waits for the start with the visibility
+ * that it had. After the start it becomes visible as soon as its check has passed. */
+static int hide_problem(struct database *db, const struct order *order,
+	const struct joining *leaderboard, struct error *error)
+{
+	bool is_hidden = strcmp(leaderboard->visibility, "hidden") == 0;
+	int rc = 0;
+	if (!is_hidden && order->settings->starts_at_ms <= order->now_ms)
+		return 0;
+	if (!is_hidden)
+		rc = leaderboard_show(db, leaderboard->id, "hidden", error);
+	if (rc || leaderboard->wanted)
+		return rc;
+	return publication_want(db, leaderboard->id, leaderboard->version_id,
+		is_hidden ? "public" : leaderboard->visibility, error);
+}
+
+static int put_problem(
+	struct database *db, const struct order *order, size_t position, struct error *error)
+{
+	const char *name = order->settings->problems[position];
+	const struct contest_settings *settings = order->settings;
+	struct joining leaderboard;
+	int rc = text_is_leaderboard_name(name) ? database_row(db, order->arena, &JOINING, &leaderboard,
+				 error, "siii", name, order->id, (int64_t)order->may_all, order->actor->id)
+											: ERROR_NOT_FOUND;
+	if (rc == ERROR_NOT_FOUND)
+		return fail_field(error, "problems", "There is no leaderboard named %s that you may use.",
+			quote(order->arena, name));
+	if (!rc && leaderboard.contest_id != SQL_NULL_INTEGER && leaderboard.contest_id != order->id)
+		return fail_field(error, "problems", "%s belongs to another contest.", name);
+	if (!rc && leaderboard.contest_id == SQL_NULL_INTEGER)
+		rc = hide_problem(db, order, &leaderboard, error);
+	if (!rc)
+		rc = database_execute(
+			db, &PUT_PROBLEM, error, "iii", leaderboard.id, order->id, (int64_t)position);
+	if (!rc)
+		rc = database_execute(db, &SET_TIMES, error, "tti", settings->ends_at_ms,
+			freezes_at_ms(settings->ends_at_ms, settings->freeze_minutes), leaderboard.id);
+	return rc || settings->starts_at_ms > order->now_ms
+		? rc
+		: ranking_rebuild(db, leaderboard.id, error);
+}
+
+/* A problem that leaves stays hidden and does not wait to be published any more. */
+static int drop_problems(struct database *db, const struct order *order, struct error *error)
+{
+	const struct contest_settings *settings = order->settings;
+	struct contest_problem *problems;
+	size_t count;
+	int rc = contest_problems(db, order->arena, order->id, 0, &problems, &count, error);
+	for (size_t i = 0; i < count && !rc; i++) {
+		bool stays = text_is_one_of(problems[i].name, settings->problems, settings->problem_count);
+		if (!stays && order->before.starts_at_ms <= order->now_ms)
+			return fail_field(
+				error, "problems", "The contest has started, so %s must stay.", problems[i].name);
+		if (!stays)
+			rc = database_execute(db, &DROP_PROBLEM, error, "i", problems[i].leaderboard_id);
+		if (!stays && !rc)
+			rc = publication_withdraw(db, problems[i].leaderboard_id, error);
+	}
+	return rc;
+}
+
+/* The code stays out, because many admins read the log. */
+static const char *describe(struct arena *arena, const struct contest_settings *settings)
+{
+	format_text starts, ends;
+	format_utc(starts, settings->starts_at_ms);
+	format_utc(ends, settings->ends_at_ms);
+	return arena_printf(arena,
+		"%s to %s; registration: %s; scoring: %s; freeze: %lld minutes; problems: %s", starts, ends,
+		settings->registration, settings->scoring, (long long)settings->freeze_minutes,
+		contest_problem_words(arena, settings));
+}
+
+static int check_change(const struct order *order, struct error *error)
+{
+	const struct contest *before = &order->before;
+	if (before->final_at_ms != TIME_NULL)
+		return fail(error, ERROR_CONFLICT,
+			"The standings of %s are final, so the contest does not change any more.",
+			before->name);
+	if (before->starts_at_ms <= order->now_ms
+		&& order->settings->starts_at_ms != before->starts_at_ms)
+		return fail_field(
+			error, "starts", "The contest has started, so its start does not change any more.");
+	return 0;
+}
+
+static int store(struct database *db, struct order *order, struct error *error)
+{
+	const struct contest_settings *s = order->settings;
+	if (order->is_new) {
+		int rc = database_execute(db, &INSERT, error, "sssssssttii", s->name, s->title, s->rules,
+			s->registration, s->code, s->scoring, s->points, s->starts_at_ms, s->ends_at_ms,
+			s->freeze_minutes, order->actor->id ? order->actor->id : SQL_NULL_INTEGER);
+		order->id = (int64_t)database_insert_id(db);
+		return rc == ERROR_CONFLICT
+			? fail_field(error, "name", "There is a contest named %s already.", s->name)
+			: rc;
+	}
+	int rc = drop_problems(db, order, error);
+	return rc ? rc
+			  : database_execute(db, &UPDATE, error, "ssssssttiti", s->title, s->rules,
+				  s->registration, s->code, s->scoring, s->points, s->starts_at_ms, s->ends_at_ms,
+				  s->freeze_minutes, s->ends_at_ms, order->id);
+}
+
+static int order_body(struct database *db, void *context, struct error *error)
+{
+	struct order *order = context;
+	int rc = order->is_new ? 0
+						   : database_row(db, order->arena, &LOCKED, &order->before, error, "ii",
+							   (int64_t)0, order->id);
+	if (!rc && !order->is_new)
+		rc = check_change(order, error);
+	if (!rc)
+		rc = store(db, order, error);
+	for (size_t i = 0; i < order->settings->problem_count && !rc; i++)
+		rc = put_problem(db, order, i, error);
+	if (!rc)
+		rc = contest_seat_entrants(db, order->id, 0, error);
+	return rc ? rc
+			  : audit(db, order->actor->id, order->actor->name, order->actor->address,
+				  order->is_new ? "contest.create" : "contest.change",
+				  order->is_new ? order->settings->name : order->before.name,
+				  describe(order->arena, order->settings), error);
+}
+
+static int run_order(struct database *db, struct order *order, struct error *error)
+{
+	int rc = check_all(order->settings, error);
+	if (!rc && order->settings->problem_count > contest_most_problems)
+		rc = fail_field(
+			error, "problems", "A contest has at most %d problems.", contest_most_problems);
+	order->now_ms = now_ms();
+	return rc ? rc : database_transaction(db, order_body, order, error);
+}
+
+int contest_create(struct database *db, struct arena *arena,
+	const struct contest_settings *settings, bool may_all, const struct actor *actor,
+	struct error *error)
+{
+	struct order order = {
+		.arena = arena, .settings = settings, .is_new = true, .may_all = may_all, .actor = actor
+	};
+	return run_order(db, &order, error);
+}
+
+int contest_change(struct database *db, struct arena *arena, const struct contest *contest,
+	const struct contest_settings *settings, bool may_all, const struct actor *actor,
+	struct error *error)
+{
+	struct order order = {
+		.arena = arena, .id = contest->id, .settings = settings, .may_all = may_all, .actor = actor
+	};
+	return run_order(db, &order, error);
+}
+
+/* ---- the end ---- */
+
+struct count_row {
+	int64_t count;
+};
+static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
+static const struct statement UNFINISHED = SELECT(struct count_row, COUNT_COLUMNS,
+	"SELECT COUNT(*) AS count FROM contest_problems p "
+	"JOIN submissions s ON s.leaderboard_id = p.leaderboard_id "
+	"JOIN jobs j ON j.submission_id = s.id WHERE p.contest_id = ? AND s.mode = 'ranked' "
+	"AND NOT s.dry_run AND NOT s.practice AND j.state IN ('queued', 'running')");
+static const struct statement FINISH =
+	COMMAND("UPDATE contests SET final_at = UTC_TIMESTAMP(3) WHERE id = ? AND final_at IS NULL");
+static const struct statement LIFT =
+	COMMAND("UPDATE leaderboards SET frozen_at = NULL, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
+
+struct finish {
+	struct arena *arena;
+	const struct contest *contest;
+	const struct actor *actor;
+};
+
+static int lift_all(struct database *db, const struct finish *finish, struct error *error)
+{
+	struct contest_problem *problems;
+	size_t count;
+	int rc = contest_problems(db, finish->arena, finish->contest->id, 0, &problems, &count, error);
+	for (size_t i = 0; i < count && !rc; i++) {
+		rc = database_execute(db, &LIFT, error, "i", problems[i].leaderboard_id);
+		if (!rc)
+			rc = ranking_rebuild(db, problems[i].leaderboard_id, error);
+	}
+	return rc;
+}
+
+static int check_finish(struct database *db, const struct finish *finish, struct error *error)
+{
+	const struct contest *contest = finish->contest;
+	struct count_row jobs;
+	if (contest->ends_at_ms > now_ms())
+		return fail(error, ERROR_CONFLICT, "The contest has not ended yet.");
+	int rc = database_row(db, finish->arena, &UNFINISHED, &jobs, error, "i", contest->id);
+	return rc || !jobs.count
+		? rc
+		: fail(error, ERROR_CONFLICT, "%s of the contest still wait or run. Try again then.",
+			plural(finish->arena, jobs.count, "job"));
+}
+
+static int finish_body(struct database *db, void *context, struct error *error)
+{
+	const struct finish *finish = context;
+	const struct actor *actor = finish->actor;
+	int rc = check_finish(db, finish, error);
+	if (!rc)
+		rc = database_execute(db, &FINISH, error, "i", finish->contest->id);
+	if (rc || !database_affected(db))
+		return rc; /* another request was first */
+	rc = lift_all(db, finish, error);
+	if (!rc)
+		rc = webhook_tell_contest(db, WEBHOOK_STANDINGS_FINAL, finish->contest->id, error);
+	return rc ? rc
+			  : audit(db, actor->id, actor->name, actor->address, "contest.final",
+				  finish->contest->name, "", error);
+}
+
+int contest_finish(struct database *db, struct arena *arena, const struct contest *contest,
+	const struct actor *actor, struct error *error)
+{
+	struct finish finish = { arena, contest, actor };
+	return database_transaction(db, finish_body, &finish, error);
+}
+
+/* ---- noticing the start and the end ---- */
+
+struct due {
+	int64_t id, is_end;
+};
+static const struct column DUE_COLUMNS[] = { INTEGER(struct due, id), INTEGER(struct due, is_end) };
+/* The start is noticed when a problem has become visible, which webhooks need, but after a minute
+ * at the latest. */
+static const struct statement DUE = SELECT(struct due, DUE_COLUMNS,
+	"SELECT c.id, FALSE AS is_end FROM contests c WHERE c.started_at IS NULL "
+	"AND c.starts_at <= UTC_TIMESTAMP(3) AND (c.starts_at < UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "
+	"  OR EXISTS (SELECT 1 FROM contest_problems p JOIN leaderboards l ON l.id = p.leaderboard_id "
+	"  WHERE p.contest_id = c.id AND l.visibility <> 'hidden')) "
+	"UNION ALL SELECT c.id, TRUE FROM contests c WHERE c.ended_at IS NULL "
+	"AND c.started_at IS NOT NULL AND c.ends_at <= UTC_TIMESTAMP(3) LIMIT 100");
+static const struct statement NOTE_START = COMMAND(
+	"UPDATE contests SET started_at = UTC_TIMESTAMP(3) WHERE id = ? AND started_at IS NULL");
+static const struct statement NOTE_END =
+	COMMAND("UPDATE contests SET ended_at = UTC_TIMESTAMP(3) WHERE id = ? AND ended_at IS NULL");
+
+static int advance_body(struct database *db, void *context, struct error *error)
+{
+	const struct due *due = context;
+	int rc = database_execute(db, due->is_end ? &NOTE_END : &NOTE_START, error, "i", due->id);
+	return rc || !database_affected(db)
+		? rc
+		: webhook_tell_contest(
+			db, due->is_end ? WEBHOOK_CONTEST_ENDED : WEBHOOK_CONTEST_STARTED, due->id, error);
+}
+
+int contests_advance(struct database *db, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct due *due;
+	size_t count = 0;
+	int rc = database_rows(db, arena, &DUE, &due, &count, error, "");
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = database_transaction(db, advance_body, &due[i], error);
+	return rc;
+}

@@ -1,0 +1,152 @@
+/* Contests: leaderboards that begin and end together, have their contestants and one scoreboard
+ * (lib/contest/standings.h). docs/contests.md is for their hosts.
+ *
+ * A contest's leaderboards are its problems. Before the start they are hidden, so nobody but their
+ * creators and admins finds them anywhere (lib/leaderboard/visibility.h). Each waits to be
+ * published (lib/leaderboard/publication.h), which happens at the start and not before. Their
+ * deadline is the end of the contest, and their ranking freezes with its scoreboard. */
+#ifndef PODIUM_LIB_CONTEST_CONTEST_H
+#define PODIUM_LIB_CONTEST_CONTEST_H
+
+#include "lib/account/audit.h"
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/contest/scoring.h"
+#include "lib/database/database.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	contest_most_problems = 50,
+	contest_most_title_bytes = 120,
+	contest_most_code_bytes = 64,
+	contest_most_rules_bytes = 60000,
+	contest_most_freeze_minutes = 14 * 24 * 60,
+};
+
+struct contest {
+	int64_t id;
+	const char *name, *title, *rules; /* rules: Markdown */
+	int64_t creator_id;               /* SQL_NULL_INTEGER: none */
+	int64_t starts_at_ms, ends_at_ms;
+	const char *registration; /* "open", "code", "closed" */
+	const char *code;         /* of the registration "code"; only for whoever manages the contest */
+	const char *scoring;      /* scoring_word */
+	const char *points;       /* scoring_read_points */
+	int64_t freeze_minutes;   /* before the end; 0: no freeze */
+	int64_t final_at_ms;      /* when the standings were declared final; TIME_NULL: not yet */
+	int64_t entrants;         /* registered accounts */
+	int64_t problems;         /* leaderboards */
+	int64_t is_entrant;       /* the reader is registered */
+};
+
+/* A contest as somebody wants it. */
+struct contest_settings {
+	const char *name; /* only for creating */
+	const char *title, *rules, *registration, *code, *scoring, *points;
+	int64_t starts_at_ms, ends_at_ms; /* TIME_NULL: not set */
+	int64_t freeze_minutes;           /* SQL_NULL_INTEGER: not a number */
+	const char **problems;            /* names of leaderboards, in order */
+	size_t problem_count;
+};
+
+/* "soon", "running", "ended" (not final yet) or "final". */
+const char *contest_state(const struct contest *contest, int64_t now_ms);
+/* When the scoreboard freezes; TIME_NULL: never. */
+int64_t contest_freezes_at_ms(const struct contest *contest);
+/* Whether its scoreboard is frozen now. It stays so after the end, until the standings are final.
+ */
+bool contest_is_frozen(const struct contest *contest, int64_t now_ms);
+
+/* Reads a contest, or all, those that end last first. `reader_id` 0: nobody. ERROR_NOT_FOUND with a
+ * sentence: there is none of this name. */
+int contest_by_name(struct database *db, struct arena *arena, const char *name, int64_t reader_id,
+	struct contest *contest, struct error *error);
+int contests_read(struct database *db, struct arena *arena, int64_t reader_id,
+	struct contest **contests, size_t *count, struct error *error);
+
+/* A problem, and whether the reader may see it (SQL_MAY_SEE). */
+struct contest_problem {
+	int64_t leaderboard_id;
+	const char *name;
+	int64_t is_seen;
+};
+int contest_problems(struct database *db, struct arena *arena, int64_t contest_id,
+	int64_t reader_id, struct contest_problem **problems, size_t *count, struct error *error);
+
+struct contest_entrant {
+	const char *name;
+	int64_t registered_at_ms;
+};
+int contest_entrants(struct database *db, struct arena *arena, int64_t contest_id,
+	struct contest_entrant **entrants, size_t *count, struct error *error);
+
+/* The settings that a contest has. */
+int contest_settings_of(struct database *db, struct arena *arena, const struct contest *contest,
+	struct contest_settings *settings, struct error *error);
+
+/* Sets one setting from text: title, starts, ends, rules, registration, code, scoring, points,
+ * freeze_minutes, or problems, names separated by spaces or commas. An unreadable time becomes
+ * TIME_NULL and an unreadable number SQL_NULL_INTEGER, which the checks refuse. A time that equals
+ * the stored one to the minute stays. Returns false for another key. */
+bool contest_set(
+	struct arena *arena, struct contest_settings *settings, const char *key, const char *value);
+extern const char *const contest_keys[]; /* the last is NULL */
+
+/* The names of the problems, separated by spaces. */
+const char *contest_problem_words(struct arena *arena, const struct contest_settings *settings);
+
+/* Check one setting each. The error's field is name or one of contest_keys. */
+typedef int contest_check(const struct contest_settings *settings, struct error *error);
+extern contest_check *const contest_checks[]; /* the last is NULL */
+
+/* Create a contest, or change one. Leaderboards that join it are hidden until the start, and become
+ * visible then if their check has passed. All get its end as deadline, and its freeze. `may_all`:
+ * the actor may take leaderboards of others. After the start, the name, the start and the problems
+ * that there are stay. After the standings are final, nothing changes. Errors also have the field
+ * problems. */
+int contest_create(struct database *db, struct arena *arena,
+	const struct contest_settings *settings, bool may_all, const struct actor *actor,
+	struct error *error);
+int contest_change(struct database *db, struct arena *arena, const struct contest *contest,
+	const struct contest_settings *settings, bool may_all, const struct actor *actor,
+	struct error *error);
+
+/* Registers an account. `contestant_id` is the account that will rank: that of the actor, or of a
+ * team whose member the actor is; the caller has checked that. Its closed leaderboards get it as a
+ * member. Fails after the end, and with the field code for a wrong code. An account that is
+ * registered already stays so. contest_leave withdraws a registration before the start. */
+int contest_register(struct database *db, struct arena *arena, const struct contest *contest,
+	int64_t contestant_id, const char *code, struct error *error);
+int contest_leave(
+	struct database *db, const struct contest *contest, int64_t contestant_id, struct error *error);
+
+/* Makes the contestants, or one of them, members of the contest's leaderboards. 0: all. */
+int contest_seat_entrants(
+	struct database *db, int64_t contest_id, int64_t contestant_id, struct error *error);
+
+/* Registers an account by its name, or removes one, whatever the registration says. */
+int contest_put_entrant(struct database *db, struct arena *arena, const struct contest *contest,
+	const char *user, bool is_entrant, const struct actor *actor, struct error *error);
+
+/* Declares the standings final: lifts the freeze of all problems and tells webhooks. ERROR_CONFLICT
+ * before the end, and while jobs of its submissions wait or run. */
+int contest_finish(struct database *db, struct arena *arena, const struct contest *contest,
+	const struct actor *actor, struct error *error);
+
+/* Notes contests that have started or ended since the last call, and tells webhooks. podium-web
+ * calls this each second, after publications_advance. */
+int contests_advance(struct database *db, struct error *error);
+
+/* SQL condition: the user, an id, may submit to the leaderboard as far as contests are concerned.
+ * While a contest runs, only its contestants may, the leaderboard's creator and admins. */
+#define SQL_LACKS_REGISTRATION(leaderboard) \
+	"EXISTS (SELECT 1 FROM contest_problems cp JOIN contests c ON c.id = cp.contest_id " \
+	"JOIN users cu ON cu.id = ? WHERE cp.leaderboard_id = " leaderboard \
+	".id AND c.ends_at > UTC_TIMESTAMP(3) AND cu.role <> 'admin' " \
+	"AND cu.id <> COALESCE(" leaderboard ".creator_id, 0) AND NOT EXISTS (SELECT 1 " \
+	"FROM contest_entrants ce WHERE ce.contest_id = c.id AND ce.user_id = cu.id))"
+
+#endif

@@ -1,0 +1,566 @@
+#!/usr/bin/env python3
+"""A contest from its creation to its certificates, through nginx: problems that nobody finds before
+the start, registration, the scoreboard, its freeze, the reveal, exports and certificates."""
+
+import csv
+import datetime
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client  # noqa: E402
+import contract  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
+from programs import Program, make_token  # noqa: E402
+from small_task import TEMPLATE_TASK, done, make_board, register, submit_time  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
+
+site = Instance(pretends=True, PODIUM_WEBHOOK_SENDERS="0")
+sql, value = site.sql, site.value
+anyone, admin, carl, dora, ada, bob, eve = (Client(site.url) for _ in range(7))
+HOSTILE = "<script>alert(1)</script>"
+CODE = "the-code-of-the-cup"
+
+
+def after(seconds):
+	"""A time as podium-admin and forms take it."""
+	moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+	return moment.strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def fields(**changed):
+	return list(
+		{
+			"name": "cup",
+			"title": f"The cup {HOSTILE}",
+			"starts": after(3600),
+			"ends": after(7200),
+			"problems": "alpha beta",
+			"rules": f"# Rules\n\nBe *fast*. {HOSTILE}",
+			"registration": "code",
+			"code": CODE,
+			"scoring": "ranks",
+			"points": "10 6 3",
+			"freeze_minutes": "0",
+			**changed,
+		}.items()
+	)
+
+
+def board_rows(client=anyone):
+	data = client.fresh("/contest/cup.json").json
+	return [(row["place"], row["user"], row["points"]) for row in data["rows"]]
+
+
+def wait_for(statement, expected):
+	until(lambda: value(statement) == expected, explain=lambda: (statement, sql(statement)))
+
+
+def seen(client, address):
+	return (client.get if address.startswith("/api/") else client.fresh)(address)
+
+
+VISIBILITY = "SELECT visibility FROM leaderboards WHERE name = 'alpha'"
+# Whatever could tell a visitor of a leaderboard.
+ADDRESSES = [
+	"/leaderboard/alpha",
+	"/leaderboard/alpha?view=live",
+	"/leaderboard/alpha?view=shapes",
+	"/leaderboard/alpha?version=1",
+	"/leaderboard/alpha.json",
+	"/leaderboard/alpha.csv",
+	"/leaderboard/alpha.atom",
+	"/leaderboard/alpha/badge.svg",
+	"/leaderboard/alpha/share.png",
+	"/leaderboard/alpha/live",
+	"/leaderboard/alpha/submit",
+	"/leaderboard/alpha/task",
+	"/leaderboard/alpha/task/file/eval.py",
+	"/leaderboard/alpha/raw/file/eval.py",
+	"/leaderboard/alpha/template/Python",
+	"/api/v1/leaderboards/alpha",
+	"/api/v1/leaderboards/alpha/rankings?gpu=H200",
+	"/api/v1/leaderboards/alpha/task",
+	"/api/v1/leaderboards/alpha/files/eval.py",
+	"/api/v1/leaderboards/alpha/templates/Python",
+	"/contest/cup.json",
+	"/contest/cup.csv",
+]
+# These exist, and must not name it.
+LISTS = [
+	"/",
+	"/?q=alph",
+	"/submit",
+	"/archive",
+	"/queue",
+	"/queue/status",
+	"/contests",
+	"/contest/cup",
+	"/user/carl",
+	"/api/v1/leaderboards",
+	"/api/v1/leaderboards?state=active",
+	"/api/v1/queue",
+	"/api/v1/users/carl",
+	"/popcorn/leaderboards",
+]
+
+
+@test
+def a_contest_needs_valid_settings():
+	register(
+		site, {"root-of-all": admin, "carl": carl, "dora": dora, "ada": ada, "bob": bob, "eve": eve}
+	)
+	sql("UPDATE users SET role = 'creator' WHERE name = 'dora'")
+	for board in ("alpha", "beta"):
+		make_board(carl, board, TEMPLATE_TASK)
+	sql(
+		"INSERT INTO webhooks (name, address, form, events, secret) VALUES ('all', "
+		"'https://chat.invalid/', 'json', 'contest_started,contest_ended,standings_final', 'x')"
+	)
+	for changed, sentence in (
+		({"name": "a/b"}, "A name has 1 to 64"),
+		({"title": " "}, "Type a title"),
+		({"starts": "soon"}, "Type the start"),
+		({"ends": after(60)}, "The end must be after the start."),
+		({"registration": "maybe"}, "The registration is open, code or closed."),
+		({"code": "abc"}, "Type a code of 6 to 64 bytes."),
+		({"scoring": "luck"}, "The scoring is ranks, ratios or mean."),
+		({"points": "1 2"}, "A rank cannot have more points"),
+		({"freeze_minutes": "-1"}, "Type the minutes"),
+		({"problems": "nothing"}, "There is no leaderboard named &quot;nothing&quot;"),
+	):
+		answer = carl.post("/admin/contests/new", fields(**changed))
+		equal((changed, answer.status), (changed, 422))
+		contains(answer.text.replace('"nothing"', "&quot;nothing&quot;"), sentence)
+	equal(dora.post("/admin/contests/new", fields()).status, 422)  # not her leaderboards
+	equal(sql("SELECT * FROM contests"), [])
+	equal(value(VISIBILITY), "public")
+
+
+@test
+def a_problem_is_hidden_until_the_start():
+	done(carl.post("/admin/contests/new", fields()))
+	equal(carl.post("/admin/contests/new", fields()).status, 422)  # the name is taken
+	equal(value(VISIBILITY), "hidden")
+	for client in (anyone, ada, dora):
+		for address in ADDRESSES:
+			equal((address, seen(client, address).status), (address, 404))
+		for address in LISTS:
+			answer = seen(client, address)
+			if answer.status != 303:  # the form of submissions asks visitors to log in
+				equal((address, answer.status), (address, 200))
+			lacks(answer.text, "alpha")
+	for client in (carl, admin):
+		equal(client.fresh("/leaderboard/alpha").status, 200)
+	page = anyone.fresh("/contest/cup")
+	contains(page.words(), "2 problems, hidden until the start.")
+	lacks(page.text, HOSTILE)
+	contains(page.text, "<em>fast</em>")
+	lacks(page.text, CODE)
+
+
+@test
+def publishing_a_problem_waits_for_the_start():
+	site.admin("task", "publish", "--unchecked", "alpha")
+	done(carl.post("/admin/leaderboard/beta/publishing", [("action", "publish")]))
+	time.sleep(2.5)  # podium-web looks each second
+	equal(
+		sql("SELECT name, visibility FROM leaderboards WHERE name IN ('alpha', 'beta') ORDER BY 1"),
+		[["alpha", "hidden"], ["beta", "hidden"]],
+	)
+	equal(anyone.fresh("/leaderboard/alpha").status, 404)
+
+
+@test
+def a_contestant_registers_with_the_code():
+	def send(client, code, action="register"):
+		return client.post(
+			"/contest/cup/registration", [("action", action), ("code", code)], form="/contest/cup"
+		)
+
+	for wrong in ("", "wrong", CODE + "x", CODE[:-1], CODE.upper()):
+		answer = send(ada, wrong)
+		equal((wrong, answer.status), (wrong, 422))
+		lacks(answer.text, CODE + '"') if wrong != CODE + "x" else None
+	equal(sql("SELECT * FROM contest_entrants"), [])
+	for client in (ada, bob):
+		done(send(client, CODE))
+	done(send(ada, CODE))  # once more
+	contains(ada.fresh("/contest/cup").words(), "You are registered.")
+	equal(value("SELECT COUNT(*) FROM contest_entrants"), "2")
+	done(send(bob, "", "leave"))
+	equal(value("SELECT COUNT(*) FROM contest_entrants"), "1")
+	done(send(bob, CODE))
+
+
+@test
+def who_hosts_a_contest_manages_it():
+	for client in (ada, dora):
+		for address in ("/admin/contest/cup", "/contest/cup/reveal"):
+			equal(client.fresh(address).status, 403)
+		equal(client.post("/admin/contest/cup", fields(), form="/account").status, 403)
+	contains(carl.get("/admin/contest/cup").text, CODE)
+	done(carl.post("/admin/contest/cup", [("action", "add"), ("user", "eve")]))
+	answer = carl.post("/admin/contest/cup", [("action", "add"), ("user", "nobody-of-this-name")])
+	equal(answer.status, 422)
+	contains(answer.words(), "There is no user named")
+	done(carl.post("/admin/contest/cup", [("action", "remove"), ("user", "eve")]))
+	lacks(str(sql("SELECT detail FROM audit_log")), CODE)
+
+
+@test
+def the_problems_become_visible_at_the_start():
+	site.manage("contest", "set", "cup", f"starts={after(4)}")
+	equal(value(VISIBILITY), "hidden")
+	wait_for(VISIBILITY, "public")
+	equal(value("SELECT starts_at <= UTC_TIMESTAMP(3) FROM contests"), "1")
+	equal(
+		value("SELECT starts_at > UTC_TIMESTAMP(3) - INTERVAL 10 SECOND FROM contests"), "1"
+	)  # soon after, not when podium-web looks next in a minute
+	equal(anyone.fresh("/leaderboard/alpha").status, 200)
+	contains(anyone.fresh("/contest/cup").text, 'href="/leaderboard/alpha"')
+	wait_for("SELECT started_at IS NOT NULL FROM contests", "1")
+	equal(
+		value(
+			"SELECT l.deadline = c.ends_at FROM leaderboards l, contests c WHERE l.name = 'alpha'"
+		),
+		"1",
+	)
+	refused = site.admin("contest", "set", "cup", f"starts={after(600)}")
+	equal((refused.returncode, "has started" in refused.stderr), (1, True))
+	refused = site.admin("contest", "set", "cup", "problems=alpha")
+	equal((refused.returncode, "beta must stay" in refused.stderr), (1, True))
+
+
+@test
+def only_contestants_submit_while_the_contest_runs():
+	answer = eve.post(
+		"/leaderboard/alpha/submit", [("mode", "ranked"), ("code", "x = 0\n"), ("gpu", "H200")]
+	)
+	equal(answer.status, 422)
+	contains(answer.words(), "alpha is a problem of a contest. Register for the contest")
+	equal(value("SELECT COUNT(*) FROM submissions WHERE NOT dry_run"), "0")
+	submit_time(ada, 1000.0, "alpha")
+	submit_time(ada, 4000.0, "beta")
+	submit_time(bob, 2000.0, "alpha")
+	submit_time(carl, 500.0, "alpha")  # its creator tries it out, and has no row
+	equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
+
+
+@test
+def the_scoring_can_change():
+	for scoring, expected in (
+		("ratios", [(1, "ada", 200), (2, "bob", 50)]),
+		("mean", [(1, "ada", 100), (2, "bob", 7.07)]),
+		("ranks", [(1, "ada", 20), (2, "bob", 6)]),
+	):
+		done(carl.post("/admin/contest/cup", [("action", "save"), ("scoring", scoring)]))
+		equal(board_rows(), expected)
+	words = anyone.fresh("/contest/cup").words()
+	contains(words, "ada 20 10 rank 1")
+	contains(words, "none")
+
+
+@test
+def results_after_the_freeze_are_not_on_the_scoreboard():
+	site.manage("contest", "set", "cup", f"ends={after(30 * 60 + 2)}", "freeze_minutes=30")
+	time.sleep(2.1)
+	submit_time(bob, 3000.0, "beta")
+	submit_time(bob, 900.0, "alpha")
+	equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
+	equal(anyone.fresh("/contest/cup.json").json["frozen"], True)
+	contains(anyone.fresh("/contest/cup").words(), "The scoreboard is frozen since")
+	before = sql("SELECT user_id, leaderboard_id, score_ns FROM ranking ORDER BY 1, 2")
+	equal(
+		[
+			line.split()
+			for line in site.manage("contest", "standings", "--unfrozen", "cup").splitlines()
+		],
+		[["1", "bob", "20.00"], ["2", "ada", "12.00"]],
+	)
+	equal(sql("SELECT user_id, leaderboard_id, score_ns FROM ranking ORDER BY 1, 2"), before)
+	equal(value("SELECT COUNT(*) FROM leaderboards WHERE frozen_at IS NOT NULL"), "2")
+
+
+@test
+def the_reveal_places_one_contestant_a_step():
+	equal(carl.fresh("/contest/cup/reveal").status, 409)  # not before the end
+	equal(site.admin("contest", "final", "cup").returncode, 1)
+	sql(
+		"UPDATE contests SET ends_at = UTC_TIMESTAMP(3); "
+		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3)"
+	)
+	wait_for("SELECT ended_at IS NOT NULL FROM contests", "1")
+
+	def rows(step):
+		page = carl.fresh(f"/contest/cup/reveal?step={step}").text
+		body = page.split("<tbody>")[1].split("</tbody>")[0]
+		return [
+			("place" if f'<td class="rank">{place}</td>' in row else "waits", name)
+			for row in body.split("<tr")[1:]
+			for name in ("ada", "bob")
+			if f">{name}<" in row
+			for place in [row.split('class="rank">')[1].split("<")[0] or "none"]
+		]
+
+	equal(rows(0), [("waits", "ada"), ("waits", "bob")])
+	equal(rows(1), [("waits", "bob"), ("place", "ada")])
+	equal(rows(2), [("place", "bob"), ("place", "ada")])
+	equal(rows(99), rows(2))
+	contains(carl.fresh("/contest/cup/reveal").text, 'rel="next" href="/contest/cup/reveal?step=1"')
+	contains(
+		carl.fresh("/contest/cup/reveal?step=1").text,
+		'rel="prev" href="/contest/cup/reveal?step=0"',
+	)
+	equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])  # still frozen for everybody
+
+
+@test
+def there_are_no_certificates_before_the_standings_are_final():
+	equal(ada.fresh("/contest/cup/certificate/ada").status, 404)
+
+
+@test
+def the_host_declares_the_standings_final():
+	answer = carl.post("/admin/contest/cup", [("action", "final")])
+	contains(answer.words(), "The freeze is lifted for everybody")
+	equal(value("SELECT final_at IS NULL FROM contests"), "1")
+	done(carl.post("/admin/contest/cup", [("action", "final"), ("confirm", "yes")]))
+	equal(board_rows(), [(1, "bob", 20), (2, "ada", 12)])
+	data = anyone.fresh("/contest/cup.json").json
+	equal((data["final"], data["frozen"], data["state"]), (True, False, "final"))
+	equal(carl.post("/admin/contest/cup", [("action", "save"), ("scoring", "mean")]).status, 409)
+	equal(
+		sql("SELECT action, actor FROM audit_log WHERE action LIKE 'contest.%' ORDER BY id")[-1],
+		["contest.final", "carl"],
+	)
+
+
+@test
+def the_final_standings_are_exported():
+	answer = anyone.fresh("/contest/cup.csv")
+	equal(
+		list(csv.reader(io.StringIO(answer.text))),
+		[
+			["place", "tie", "user", "points"]
+			+ [
+				f"{problem} H200 {part}"
+				for problem in ("alpha", "beta")
+				for part in ("rank", "points", "score_ns")
+			],
+			["1", "false", "bob", "20", "1", "10", "900", "1", "10", "3000"],
+			["2", "false", "ada", "12", "2", "6", "1000", "2", "6", "4000"],
+		],
+	)
+	first = anyone.fresh("/contest/cup.json").json["rows"][0]["results"][0]
+	equal((first["rank"], first["tie"], first["points"], first["score_ns"]), (1, False, 10, 900))
+
+
+def text_of(pdf):
+	return subprocess.run(
+		["pdftotext", "-layout", "-", "-"], input=pdf, capture_output=True, check=True
+	).stdout.decode()
+
+
+@test
+def a_contestant_gets_a_certificate():
+	answer = bob.fresh("/contest/cup/certificate/bob")
+	equal((answer.status, answer.headers["Content-Type"]), (200, "application/pdf"))
+	words = text_of(answer.bytes).split()
+	contains(" ".join(words), "took 1st place with 20 points, of 2 contestants")
+	contains(" ".join(words), "bob")
+	contains(" ".join(words), f"The cup {HOSTILE}")
+	contains(
+		" ".join(text_of(carl.fresh("/contest/cup/certificate/ada").bytes).split()),
+		"took 2nd place",
+	)
+	for client, user, status in (
+		(bob, "ada", 403),
+		(eve, "eve", 404),
+		(carl, "eve", 404),
+		(anyone, "bob", 303),
+	):
+		equal((user, client.fresh(f"/contest/cup/certificate/{user}").status), (user, status))
+
+
+@test
+def webhooks_learn_of_the_start_the_end_and_the_final_standings():
+	equal(
+		sql(
+			"SELECT e.event, JSON_VALUE(e.data, '$.contest'), d.state FROM webhook_events e "
+			"JOIN webhook_deliveries d ON d.event_id = e.id ORDER BY e.id"
+		),
+		[
+			[event, "cup", "waiting"]
+			for event in ("contest_started", "contest_ended", "standings_final")
+		],
+	)
+
+
+@test
+def a_late_user_cannot_register():
+	answer = eve.post("/contest/cup/registration", [("code", CODE)], form="/account")
+	equal(answer.status, 409)
+	contains(answer.words(), "The contest has ended")
+
+
+@test
+def a_closed_leaderboard_opens_for_the_contestants():
+	make_board(carl, "gamma")
+	done(
+		carl.post(
+			"/admin/leaderboard/gamma/publishing",
+			[("action", "save"), ("visibility", "closed"), ("confirm", "yes")],
+		)
+	)
+	equal(value("SELECT visibility FROM leaderboards WHERE name = 'gamma'"), "closed")
+	done(
+		carl.post(
+			"/admin/contests/new",
+			fields(name="closed-cup", problems="gamma", registration="open", code=""),
+		)
+	)
+	done(ada.post("/contest/closed-cup/registration", [], form="/contest/closed-cup"))
+	site.manage("contest", "register", "closed-cup", "bob")
+	equal(ada.fresh("/leaderboard/gamma").status, 404)
+	site.manage("contest", "set", "closed-cup", f"starts={after(1)}")
+	wait_for("SELECT visibility FROM leaderboards WHERE name = 'gamma'", "closed")
+	for client, status in ((ada, 200), (bob, 200), (eve, 404), (anyone, 404)):
+		equal(client.fresh("/leaderboard/gamma").status, status)
+	submit_time(ada, 1000.0, "gamma")
+	for client, name in ((eve, None), (anyone, None), (bob, "gamma")):
+		data = client.fresh("/contest/closed-cup.json").json
+		equal(data["columns"][0]["problem"], name)
+		equal(data["rows"][0]["results"][0]["score_ns"] is None, name is None)
+	for address in ("/contest/closed-cup", "/contest/closed-cup.csv"):
+		lacks(eve.fresh(address).text, "gamma")
+
+
+@test
+def who_leaves_a_contest_leaves_its_closed_leaderboards():
+	make_board(carl, "zeta", TEMPLATE_TASK)
+	hide = [("action", "save"), ("visibility", "closed"), ("confirm", "yes")]
+	done(carl.post("/admin/leaderboard/zeta/publishing", hide))
+	done(carl.post("/admin/contests/new", fields(name="left", problems="zeta")))
+	seats = (
+		"SELECT COUNT(*) FROM leaderboard_members m JOIN leaderboards l ON l.id = m.leaderboard_id "
+		"WHERE l.name = 'zeta'"
+	)
+	for client in (ada, bob):
+		done(client.post("/contest/left/registration", [("code", CODE)], form="/contest/left"))
+	equal(value(seats), "2")
+	done(ada.post("/contest/left/registration", [("action", "leave")], form="/contest/left"))
+	equal(value(seats), "1")
+	done(carl.post("/admin/contest/left", [("action", "remove"), ("user", "bob")]))
+	equal(value(seats), "0")
+
+
+@test
+def codes_cannot_be_guessed():
+	def send(code):
+		return eve.post("/contest/left/registration", [("code", code)], form="/contest/left")
+
+	equal([send(f"guess-{number}").status for number in range(11)], 10 * [422] + [429])
+	equal(send(CODE).status, 429)
+	equal(
+		value(
+			"SELECT COUNT(*) FROM contest_entrants e JOIN users u ON u.id = e.user_id "
+			"WHERE u.name = 'eve'"
+		),
+		"0",
+	)
+
+
+@test
+def a_leaderboard_belongs_to_one_contest_and_may_leave_before_the_start():
+	make_board(carl, "delta")
+	done(carl.post("/admin/contests/new", fields(name="first", problems="delta")))
+	answer = carl.post("/admin/contests/new", fields(name="second", problems="delta"))
+	equal(answer.status, 422)
+	contains(answer.words(), "delta belongs to another contest.")
+	done(carl.post("/admin/contest/first", [("action", "save"), ("problems", "")]))
+	time.sleep(2)
+	equal(value("SELECT visibility FROM leaderboards WHERE name = 'delta'"), "hidden")
+	done(carl.post("/admin/contests/new", fields(name="second", problems="delta")))
+
+
+@test
+def a_problem_set_fills_the_form():
+	page = carl.get(f"/admin/contests/new?title=Autumn&problems=x+y&rules={HOSTILE}").text
+	contains(page, 'name="title" value="Autumn"')
+	contains(page, 'name="problems" value="x y"')
+	lacks(page, HOSTILE)
+
+
+@test
+def programs_create_and_run_a_contest():
+	make_board(carl, "epsilon", TEMPLATE_TASK)
+	host, guest, nobody = (
+		Program(site.url, make_token(carl, "all", "read", "submit", "admin")),
+		Program(site.url, make_token(ada, "all", "read", "submit")),
+		Program(site.url),
+	)
+	wanted = {
+		"name": "api-cup",
+		"title": "By a program",
+		"starts_at": after(3600) + "Z",
+		"ends_at": after(7200) + "Z",
+		"registration": "code",
+		"code": CODE,
+		"problems": ["epsilon"],
+	}
+	refused = host.ask("POST", "/api/v1/admin/contests", {**wanted, "ends_at": wanted["starts_at"]})
+	equal((refused.status, refused.json["errors"][0]["field"]), (400, "ends_at"))
+	answer = host.ask("POST", "/api/v1/admin/contests", wanted)
+	equal((answer.status, answer.json["code"], answer.json["problems"]), (201, CODE, ["epsilon"]))
+	contest = nobody.read("/api/v1/contests/api-cup")
+	equal(("code" in contest, contest["problems"], contest["problem_count"]), (False, [], 1))
+	equal(nobody.ask("GET", "/api/v1/contests/api-cup/standings").status, 404)
+	equal([one["name"] for one in nobody.read("/api/v1/contests")["items"]].count("api-cup"), 1)
+
+	place = "/api/v1/contests/api-cup/registration"
+	equal(guest.ask("POST", place, {"code": "wrong-code"}).json["errors"][0]["field"], "code")
+	equal(guest.ask("POST", place, {"code": CODE}).json["registered"], True)
+	equal(guest.ask("DELETE", place).status, 204)
+	equal(guest.ask("POST", place, {"code": CODE}).json["contestants"], 1)
+
+	base = "/api/v1/admin/contests/api-cup"
+	equal(host.ask("PUT", f"{base}/contestants/bob").status, 204)
+	equal(host.ask("DELETE", f"{base}/contestants/bob").status, 204)
+	changed = host.ask("PATCH", base, {"scoring": "ratios", "starts_at": after(-1) + "Z"})
+	equal(
+		(changed.status, changed.json["scoring"], changed.json["state"]), (200, "ratios", "running")
+	)
+	equal(host.read(base)["code"], CODE)
+	wait_for("SELECT visibility FROM leaderboards WHERE name = 'epsilon'", "public")
+	# Answers without a token come from a cache for a second.
+	equal(guest.read("/api/v1/contests/api-cup")["problems"], ["epsilon"])
+	submit_time(ada, 1000.0, "epsilon")
+	standings = guest.read("/api/v1/contests/api-cup/standings")
+	equal([(row["user"], row["points"]) for row in standings["rows"]], [("ada", 100)])
+	sql("UPDATE contests SET ends_at = UTC_TIMESTAMP(3) WHERE name = 'api-cup'")
+	equal(host.ask("POST", f"{base}/final", {"confirm": "cup"}).status, 400)
+	equal(host.ask("POST", f"{base}/final", {"confirm": "api-cup"}).json["state"], "final")
+	equal(host.ask("PATCH", base, {"title": "Other"}).status, 409)
+
+
+@test
+def every_call_of_contests_was_tested_against_its_description():
+	good = {(method, path) for method, path, status in contract.used if status < 300}
+	described = json.loads((ROOT / "docs" / "openapi" / "contests.json").read_text())["paths"]
+	equal(
+		[
+			(method, path)
+			for path, methods in described.items()
+			for method in methods
+			if (method.upper(), path) not in good
+		],
+		[],
+	)
+
+
+sys.exit(run())
