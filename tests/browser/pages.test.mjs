@@ -134,7 +134,7 @@ for (const [role, { enter }] of Object.entries(ROLES))
 	});
 
 // Pages without a link: an admin hands out the address, or a form leads there.
-const WITHOUT_A_LINK = ['/password/*', '/account/deleted', '/admin/sets/*'];
+const WITHOUT_A_LINK = ['/password/*', '/account/confirm', '/account/deleted', '/admin/sets/*'];
 
 scene('a link leads to every page', async () => {
 	const reached =

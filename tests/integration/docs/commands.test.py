@@ -304,8 +304,8 @@ def admin_commands_do_what_the_docs_say():
 		"compute_capability, seen_at) "
 		"SELECT id, 'GPU-1', 'CPU', 'x', 1, '1', '', UTC_TIMESTAMP(3) FROM workers; "
 		"INSERT INTO users (name, password_hash) VALUES ('ada', ''); "
-		"INSERT INTO authenticator_apps (user_id, secret, confirmed_at) SELECT id, REPEAT('x', 20), "
-		"UTC_TIMESTAMP(3) FROM users WHERE name = 'ada'"
+		"INSERT INTO authenticator_apps (user_id, secret, confirmed_at) "
+		"SELECT id, REPEAT('x', 20), UTC_TIMESTAMP(3) FROM users WHERE name = 'ada'"
 	)
 	submit()
 	sql("INSERT IGNORE INTO users (name, password_hash) VALUES ('judy', '')")
