@@ -481,9 +481,9 @@ scene('pages show the same time, ±, rank and gaps of an entry', async (come) =>
 		includes('devices', await wordsOf(page, `/leaderboard/${NUMBERS}?view=gpus`),
 			`${user} ${short} rank ${place}`);
 		includes('shapes', await wordsOf(page, `/leaderboard/${NUMBERS}?view=shapes`),
-			`${user} rank ${place} ${results ? '' : short}`.trim());
+			`${place} ${user} ${results ? '' : short}`.trim());
 		includes('profile', await wordsOf(page, `/user/${user}`),
-			`${NUMBERS} active ${place} of 6 ${time}`);
+			`${NUMBERS} ${place} of 6 ${time}`);
 		const about = await wordsOf(page, `/submission/${numbers[user]}`);
 		includes('submission', about, `Ranked ${place} on H200.${reason ? ` ${reason}` : ''}`);
 		includes('submission', about, results
