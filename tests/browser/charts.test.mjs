@@ -92,7 +92,7 @@ scene('a ranked user sees a line of their own, with rings and a label', async (c
 			&& inner.y >= outer.y);
 		assert.deepEqual(await faultsAsShown(page), []);
 		await page.goto(`/leaderboard/${BOARD}?view=shapes`);
-		await page.getByRole('rowheader', { name: 'first rank 1 (you)' }).waitFor();
+		await page.getByRole('rowheader', { name: '1 first (you)' }).waitFor();
 		assert.deepEqual(await faultsAsShown(page), []);
 	}
 });
