@@ -40,7 +40,7 @@ for (const scripts of [true, false])
 		await admin.getByLabel('Note').fill('the guest');
 		await admin.getByLabel('Number of users').fill('1');
 		await admin.getByRole('button', { name: 'Create the code' }).click();
-		const code = (await admin.locator('td code').first().textContent()).trim();
+		const code = (await admin.locator('th code').first().textContent()).trim();
 		await guest.goto('/join');
 		await guest.getByLabel('Code').fill(code);
 		await guest.getByRole('button', { name: 'Join' }).click();

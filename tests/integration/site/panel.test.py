@@ -141,7 +141,8 @@ def workers_in_trouble_are_listed_for_admins():
 		[admin],
 	)
 	appears(
-		'UPDATE workers SET checks = \'[{"state": "fault", "name": "seccomp"}]\' WHERE name = \'there\'',
+		"UPDATE workers SET checks = JSON_ARRAY(JSON_OBJECT('state', 'fault', 'name', 'seccomp')) "
+		"WHERE name = 'there'",
 		("host", "there", "/admin/host/there", "See details"),
 		"DELETE FROM workers WHERE name = 'there'",
 		[admin],

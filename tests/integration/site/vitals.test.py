@@ -117,10 +117,14 @@ def the_page_of_workers_shows_the_findings_of_doctor_on_each_host():
 	].replace("\\\\", "\\")
 	sql(f"""UPDATE workers SET checks = '[{{"state": "good", "name": "seccomp", "found": "yes"}},
 		{{"state": "fault", "name": "<cgroup>", "found": "no", "costs": "a wall",
-		"mend": "delegate"}},
+		"mend": "run \\\\"fix <it>\\\\" or ask \\\\"us"}},
 		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]'
 			WHERE name = '{worker}' """)
 	contains(workers(), "Host 1 fault <cgroup> 1 warning clocks Host checks")
+	contains(
+		whole(admin.get(f"/admin/host/{worker}")).text,
+		"<b>Fix:</b> run <code>fix &lt;it&gt;</code> or ask &quot;us",
+	)
 	sql(f"UPDATE workers SET checks = NULL WHERE name = '{worker}'")
 	contains(workers(), "Host not checked yet")
 	sql(
