@@ -64,7 +64,8 @@ static int check_open(
 {
 	const struct leaderboard *leaderboard = intake->leaderboard;
 	int rc = database_row(
-		db, intake->arena, &STATE, state, error, "ii", intake->request->user_id, leaderboard->id);
+		db, intake->arena, &STATE, state, error, "iii", intake->request->user_id,
+		intake->request->user_id, leaderboard->id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", leaderboard->name);
 	if (rc)
