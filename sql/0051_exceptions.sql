@@ -24,3 +24,6 @@ CREATE TABLE IF NOT EXISTS disqualifications (
   CONSTRAINT disqualifications_leaderboard FOREIGN KEY (leaderboard_id) REFERENCES leaderboards (id) ON DELETE CASCADE,
   CONSTRAINT disqualifications_user FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
+
+-- Who submitted for the author, as a creator of the leaderboard or an admin.
+ALTER TABLE submissions ADD COLUMN IF NOT EXISTS submitted_by BIGINT UNSIGNED NULL COMMENT 'users.id; NULL: the author';

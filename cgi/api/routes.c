@@ -26,7 +26,7 @@ static const struct call CALLS[] = {
 	{ { METHOD_GET, "/api/v1/leaderboards/*/templates/*", api_task_template, ANYONE, 0 },
 		TOKEN_READ, "version" },
 	{ { METHOD_POST, "/api/v1/leaderboards/*/submissions", api_submit, LOGGED_IN, source_bytes },
-		TOKEN_SUBMIT, "file file_name mode gpus note code gpu" },
+		TOKEN_SUBMIT, "file file_name mode gpus note author code gpu" },
 	{ { METHOD_GET, "/api/v1/contests", api_contests, ANYONE, 0 }, TOKEN_READ, "" },
 	{ { METHOD_GET, "/api/v1/contests/*", api_contest, ANYONE, 0 }, TOKEN_READ, "" },
 	{ { METHOD_GET, "/api/v1/contests/*/standings", page_contest_json, ANYONE, 0 }, TOKEN_READ,

@@ -32,6 +32,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	INTEGER(struct submission_row, hidden),
 	TEXT(struct submission_row, hidden_reason),
 	TEXT(struct submission_row, disqualified),
+	TEXT(struct submission_row, submitted_by),
 	TEXT(struct submission_row, slot),
 	TEXT(struct submission_row, flops),
 	TEXT(struct submission_row, bytes),
@@ -56,7 +57,9 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		"  l.frozen_at AS frozen_at_ms, s.sha256, s.note, s.withdrawn_at IS NOT " \
 		"NULL AS withdrawn, " \
 		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " DISQUALIFICATION \
-		" AS disqualified, " task ", " source " AS source " \
+		" AS disqualified, " \
+		"(SELECT w.name FROM users w WHERE w.id = s.submitted_by) AS submitted_by, " task \
+		", " source " AS source " \
 		"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = " \
 		"s.leaderboard_id " \
 		"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " MAY_SEE_LEADERBOARD \

@@ -127,7 +127,8 @@ static int note_fault(void *context, int rc)
 static int collect_faults(struct request *request, const struct leaderboard *leaderboard,
 	const struct submission_request *submission, int rc)
 {
-	if (rc != ERROR_INPUT || strcmp(request->error->field, "leaderboard") == 0)
+	if (rc != ERROR_INPUT || strcmp(request->error->field, "leaderboard") == 0
+		|| strcmp(request->error->field, "author") == 0)
 		return rc;
 	rc = note_fault(request, rc);
 	if (!rc)
@@ -159,8 +160,12 @@ int action_submit(struct request *request)
 	struct submission_request submission = { .user_id = request->viewer.id,
 		.mode = request_form(request, "mode"),
 		.config = request->config };
+	const struct actor by = actor_of(request);
 	submission.gpu_count = request_form_values(request, "gpu", &submission.gpus);
-	rc = read_form_source(request, &submission);
+	rc = submission_choose_author(request->db, request->arena, &leaderboard, &by,
+		request_form(request, "author"), &submission, request->error);
+	if (!rc)
+		rc = read_form_source(request, &submission);
 	if (!rc)
 		rc = store_submission(request, &leaderboard, &submission);
 	if (!rc)

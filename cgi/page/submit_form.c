@@ -10,6 +10,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/job/wait.h"
+#include "lib/leaderboard/role.h"
 #include "lib/leaderboard/visibility.h"
 #include "templates/submit.h"
 
@@ -445,6 +446,8 @@ static struct submit_form form_as_typed(struct request *request)
 		.code_name = request_form_or(request, "code_name", ""),
 		.offered = request_form_or(request, "offered", ""),
 		.chosen = request_form_or(request, "leaderboard", ""),
+		.author = request_form_or(request, "author", ""),
+		.author_error = form_error(request, "author"),
 		.file_error = form_error(request, "file"),
 		.code_error = form_error(request, "code"),
 		.mode_error = form_error(request, "mode"),
@@ -499,7 +502,12 @@ static int show_submit(struct request *request, const struct leaderboard *shown,
 	struct error *kept = request->error;
 	struct error own = { 0 };
 	request->error = &own;
+	enum leaderboard_right right = RIGHT_NONE;
 	int rc = extend_deadline(request, &with_deadline, &own);
+	if (!rc && viewer_is_staff(&request->viewer))
+		rc = leaderboard_right(
+			request->db, request->arena, request->viewer.id, shown->id, &right, &own);
+	form.may_choose_author = right >= RIGHT_CHANGE;
 	if (!rc)
 		rc = fill_form(request, &form, quotas, revision);
 	request->error = kept;

@@ -525,7 +525,8 @@ def leave_traces():
 		INSERT INTO leaderboard_extensions (leaderboard_id, user_id, deadline, given_by)
 			SELECT id, {number}, '2090-01-02', 'ada' FROM leaderboards WHERE name = 'other';
 		INSERT INTO disqualifications (leaderboard_id, user_id, submission_id, reason, given_by)
-			SELECT id, {number}, 999999, 'Two accounts.', 'ada' FROM leaderboards WHERE name = 'other';
+			SELECT id, {number}, 999999, 'Two accounts.', 'ada' FROM leaderboards
+				WHERE name = 'other';
 		INSERT INTO leaderboard_roles (leaderboard_id, user_id, role, given_by)
 			SELECT id, {number}, 'jury', 'ada' FROM leaderboards WHERE name = 'other';
 		INSERT INTO leaderboard_roles (leaderboard_id, user_id, role, given_by)

@@ -66,7 +66,9 @@ def the_fixtures_are_created():
 		client.register(name)
 	sql("UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora')")
 	make_board(clients["carl"], "small", sources_public="1")
-	programs["carl"] = Program(site.url, make_token(clients["carl"], "all", "read", "admin"))
+	programs["carl"] = Program(
+		site.url, make_token(clients["carl"], "all", "read", "submit", "admin")
+	)
 	made["ada"] = submit_time(clients["ada"], 3000.0)
 	made["fast"] = submit_time(clients["ada"], 2000.0)
 	made["bob"] = submit_time(clients["bob"], 5000.0)
@@ -215,6 +217,73 @@ def nothing_of_a_disqualified_user_is_ranked():
 		),
 		[["carl", "bob: Two <accounts>."], ["carl", "bob: it was lifted"]],
 	)
+
+
+# ---- submitting for a user ----
+
+
+def send_for(who, author):
+	return clients[who].post(
+		"/leaderboard/small/submit",
+		[
+			("mode", "test"),
+			("code", source_of(case(900.0)) + new_source()),
+			("gpu", "H200"),
+			("author", author),
+		],
+	)
+
+
+@test
+def a_creator_submits_for_a_user():
+	contains(get("carl", "/leaderboard/small/submit").text, 'name="author"')
+	lacks(get("ada", "/leaderboard/small/submit").text, 'name="author"')
+	number = int(ok(send_for("carl", "bob")).location.rsplit("/", 1)[1])
+	equal(
+		sql(
+			"SELECT u.name, w.name FROM submissions s JOIN users u ON u.id = s.user_id "
+			f"JOIN users w ON w.id = s.submitted_by WHERE s.id = {number}"
+		),
+		[["bob", "carl"]],
+	)
+	contains(get("bob", f"/submission/{number}").words(), "carl sent the file for bob.")
+	contains(get("bob", "/leaderboard/small/mine").text, f"/submission/{number}")
+	equal(
+		sql("SELECT actor, subject, detail FROM audit_log ORDER BY id DESC LIMIT 1"),
+		[["carl", f"submission {number}", "for bob on small"]],
+	)
+	own = int(ok(send_for("carl", "carl")).location.rsplit("/", 1)[1])
+	equal(sql(f"SELECT submitted_by FROM submissions WHERE id = {own}"), [["NULL"]])
+
+
+@test
+def nobody_else_submits_for_a_user():
+	for who, author in (("ada", "bob"), ("dora", "bob"), ("bob", "carl")):
+		equal((who, send_for(who, author).status), (who, 403))
+	for author in ("nobody-here", "x y"):
+		answer = send_for("carl", author)
+		equal(answer.status, 422)
+		contains(answer.words(), "There is no user named")
+	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'small'")
+	answer = send_for("carl", "bob")
+	equal(answer.status, 422)
+	contains(answer.words(), "bob may not see small")
+	sql("UPDATE leaderboards SET visibility = 'public' WHERE name = 'small'")
+	equal(value("SELECT COUNT(*) FROM submissions WHERE submitted_by IS NOT NULL"), "1")
+
+
+@test
+def a_program_submits_for_a_user():
+	body = {"file": source_of(case(950.0)), "mode": "test", "gpus": ["H200"], "author": "ada"}
+	key = {"Idempotency-Key": "once-only"}
+	path = "/api/v1/leaderboards/small/submissions"
+	answer = programs["carl"].ask("POST", path, body, key)
+	equal((answer.status, answer.json.get("user"), answer.json.get("detail")), (201, "ada", None))
+	again = programs["carl"].ask("POST", path, body, key)
+	equal(again.json["id"], answer.json["id"])
+	equal(programs["carl"].ask("POST", path, body | {"author": "x y"}).status, 400)
+	programs["ada"] = Program(site.url, make_token(clients["ada"], "all", "read", "submit"))
+	equal(programs["ada"].ask("POST", path, body | {"author": "bob"}).status, 403)
 
 
 @test
