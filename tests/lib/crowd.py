@@ -100,7 +100,6 @@ ADDRESSES = [
 	("user1", "/account/mail", "/account/mail"),
 	("user1", "/account/identities", "/account/identities"),
 	("user1", "/account/security", "/account/security"),
-	("user1", "/account/security/app", "/account/security/app"),
 	("user1", "/account/confirm", "/account/confirm"),
 	("user1", "/device", "/device"),
 	("user1", "/account/data", "/account/data"),
@@ -119,6 +118,17 @@ ADDRESSES = [
 	("admin", "/admin/leaderboard/*/dryrun/status", "/admin/leaderboard/bench/dryrun/status"),
 	("admin", "/admin/leaderboard/*/hooks", "/admin/leaderboard/bench/hooks"),
 	("admin", "/admin/leaderboard/*/similar", "/admin/leaderboard/bench/similar"),
+	("admin", "/admin/leaderboard/*/roles", "/admin/leaderboard/bench/roles"),
+	("admin", "/admin/leaderboard/*/exceptions", "/admin/leaderboard/bench/exceptions"),
+	("admin", "/admin/leaderboard/*/unfrozen", "/admin/leaderboard/bench/unfrozen?gpu=H200"),
+	("admin", "/admin/contests/new", "/admin/contests/new"),
+	("admin", "/admin/contest/*", "/admin/contest/cup"),
+	("admin", "/contest/*/reveal", "/contest/cup/reveal"),
+	("anyone", "/contests", "/contests"),
+	("anyone", "/contest/*", "/contest/cup"),
+	("anyone", "/contest/*.json", "/contest/cup.json"),
+	("anyone", "/contest/*.csv", "/contest/cup.csv"),
+	("user1", "/contest/*/certificate/*", "/contest/cup/certificate/user1"),
 	("admin", "/admin/hooks", "/admin/hooks"),
 	("admin", "/admin/hooks/*", "/admin/hooks/{hook}"),
 	("admin", "/admin/hooks/*/status", "/admin/hooks/{hook}/status"),
@@ -192,9 +202,9 @@ CALLS = [
 # data, and the preview of a rejudging, which does the whole work and rolls it back.
 MEASURED_ONCE = {"/account/export", "/admin/rejudgings/*"}
 
-# These need a login that has begun, or an identity provider; tests/integration/site/sign_in.test.py
-# and factors.test.py have both.
-IN_A_LOGIN = {"/login/factor", "/sign-in/*", "/sign-in/*/callback"}
+# These need a login or a set-up that has begun, or an identity provider;
+# tests/integration/site/sign_in.test.py and factors.test.py have them.
+IN_A_LOGIN = {"/account/security/app", "/login/factor", "/sign-in/*", "/sign-in/*/callback"}
 
 SET = "name: Autumn\nproblems:\n  - {directory: small, name: small, gpus: [CPU]}\n"
 TASK = """lang: py
@@ -240,6 +250,7 @@ class Crowd:
 		site.sql(
 			"ANALYZE TABLE ranking, records, baselines"
 		)  # updates the statistics by which the optimizer chooses its plans
+		self.load_contest()
 		self.numbers = self.find()
 
 	def token(self, subject):
@@ -317,6 +328,19 @@ class Crowd:
 			"upload": self.upload(),
 			**self.mail_links(),
 		}
+
+	def load_contest(self):
+		"""Makes "cup", a contest that has ended, with all who are ranked on bench."""
+		self.site.sql(
+			"""INSERT IGNORE INTO contests (name, title, starts_at, ends_at, started_at, ended_at,
+			final_at, rules) VALUES ('cup', 'Cup', '2020-01-01', '2020-01-02', '2020-01-01',
+			'2020-01-02', '2020-01-03', '');
+			INSERT IGNORE INTO contest_problems (leaderboard_id, contest_id, position)
+			SELECT l.id, c.id, 1 FROM leaderboards l JOIN contests c WHERE l.name = 'bench';
+			INSERT IGNORE INTO contest_entrants (contest_id, user_id)
+			SELECT DISTINCT c.id, r.user_id FROM ranking r JOIN leaderboards l
+			ON l.id = r.leaderboard_id JOIN contests c WHERE l.name = 'bench'"""
+		)
 
 	def mail_links(self):
 		"""Gives user9 an e-mail address that waits for confirmation, and a visitor without a cookie

@@ -33,10 +33,9 @@ WORDS = {
 	"NUMBER": "1",
 	"NAME": "small",
 	"COUNT": "3",
-	"USER": "judy",
 	"ROLE": "jury",
 	"SUBMISSION": "1",
-	"USER": "user-1",
+	"USER": "judy",
 }
 
 # podium-admin commands that this test does not run, and why. It only compares them with the help.

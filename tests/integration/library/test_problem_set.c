@@ -16,6 +16,9 @@ static int open_all(void **state)
 		(struct planner){ { make_user("set-admin"), "set-admin", "127.0.0.1" }, true, true, false };
 	ada = (struct planner){ { make_user("set-ada"), "set-ada", "127.0.0.1" }, false, true, false };
 	bob = (struct planner){ { make_user("set-bob"), "set-bob", "127.0.0.1" }, false, true, false };
+	static const struct statement promote =
+		COMMAND("UPDATE users SET role = 'creator' WHERE name LIKE 'set-%'");
+	assert_done(database_execute(db, &promote, &error, ""));
 	return 0;
 }
 
@@ -279,7 +282,7 @@ static void a_creator_may_not_change_what_is_somebody_elses_and_an_admin_may(voi
 	plan(&tree, &bob);
 	assert_counts(&tree, 0, 0, 0, 2);
 	assert_string_equal(tree.plan.items[0].reasons.sentences[0],
-		"The leaderboard set-sort belongs to another user. Only its creator and admins may change "
+		"The leaderboard set-sort belongs to another user. Only its creators and admins may change "
 		"it.");
 	int64_t before = number_of(&EVERYTHING);
 	assert_done(apply(&tree, &bob));

@@ -142,9 +142,7 @@ def the_queue_names_both_users_and_neither_as_the_owner():
 @test
 def a_device_that_runs_a_comparison_says_so():
 	first, second = (int(row[0]) for row in sql("SELECT id FROM submissions ORDER BY id"))
-	contains(
-		words(admin, "/admin/workers"), f"Comparing submission {second} with {first}: timing 1/1."
-	)
+	contains(words(admin, "/admin/workers"), f"{second} against {first}, timing 1/1")
 	contains(
 		site.manage("worker", "list"), f"submissions {second} and {first} compared: timing 1/1"
 	)

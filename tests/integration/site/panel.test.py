@@ -80,10 +80,11 @@ def creators_see_only_their_links():
 		[
 			"/admin",
 			"/admin#leaderboards",
+			"/contests",
 			"/admin/invites",
+			"/admin/announcements",
 			"/admin/submissions",
 			"/admin/rejudgings",
-			"/admin/announcements",
 		],
 	)
 	equal(len(re.findall(r"href=", sidebar(admin.get("/admin")))), 11)

@@ -47,12 +47,13 @@ MORE_QUESTIONS = {
 	"/admin/sets/*": 3,
 	"/admin/leaderboard/*/edit": 3,
 	"/admin/rejudgings/*/*": 4,
+	"/account/security": 3,
 	"/admin/audit": 3,
 	"/leaderboard/*/questions": 3,
 }
 # The export reads AT_ONCE submissions at a time, with PER_PIECE queries for each such piece and
 # BESIDE_PIECES queries for everything else.
-AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 31
+AT_ONCE, PER_PIECE, BESIDE_PIECES = 50, 7, 38
 # The preview of a rejudging applies the rejudging and rolls back, so it rebuilds and reads whole
 # rankings.
 REHEARSALS = {"/admin/rejudgings/*": 60}

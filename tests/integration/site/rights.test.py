@@ -144,7 +144,7 @@ PAGES = {
 	"/contest/*.json": ("/contest/over.json", EVERYBODY),
 	"/contest/*.csv": ("/contest/over.csv", EVERYBODY),
 	"/contest/*": ("/contest/over", EVERYBODY),
-	"/contest/*/reveal": ("/contest/over/reveal", ITS_CREATOR),
+	"/contest/*/reveal": ("/contest/over/reveal", ITS_OWNER),
 	"/contest/*/certificate/*": (
 		"/contest/over/certificate/ada",
 		rights("login", "ok", "403", "ok", "403", "ok"),
@@ -194,13 +194,13 @@ PAGES = {
 	"/admin/leaderboard/*/roles": ("/admin/leaderboard/small/roles", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun/status": ("/admin/leaderboard/small/dryrun/status", ITS_CREATOR),
-	"/admin/leaderboard/*/similar": ("/admin/leaderboard/small/similar", ITS_CREATOR),
+	"/admin/leaderboard/*/similar": ("/admin/leaderboard/small/similar", ITS_JURY),
 	"/admin/leaderboard/*/hooks": ("/admin/leaderboard/small/hooks", ITS_CREATOR),
 	"/admin/hooks": ("/admin/hooks", ADMINS),
 	"/admin/hooks/*": ("/admin/hooks/{hook}", CREATOR_OR_NONE),
 	"/admin/hooks/*/status": ("/admin/hooks/{hook}/status", CREATOR_OR_NONE),
 	"/admin/contests/new": ("/admin/contests/new", CREATORS),
-	"/admin/contest/*": ("/admin/contest/cup", ITS_CREATOR),
+	"/admin/contest/*": ("/admin/contest/cup", ITS_OWNER),
 	"/admin/invites": ("/admin/invites", STAFF),
 	"/admin/sets/new": ("/admin/sets/new", CREATORS),
 	"/admin/sets/*": ("/admin/sets/{set}", THE_UPLOADER),
@@ -279,7 +279,7 @@ FORMS = {
 	"/leaderboard/*/questions": (
 		"/leaderboard/small/questions",
 		[("action", "answer"), ("question", "{question}"), ("answer", "No."), ("for", "all")],
-		rights("login", "403", "404", "ok", "404", "ok"),
+		rights("login", "403", "404", "ok", "404", "ok", cocreator="ok", jury="ok"),
 	),
 	"/submission/*/cancel": (
 		"/submission/{waiting}/cancel",
@@ -422,7 +422,7 @@ FORMS = {
 		],
 		CREATORS,
 	),
-	"/admin/contest/*": ("/admin/contest/cup", [("action", "add"), ("user", "eve")], ITS_CREATOR),
+	"/admin/contest/*": ("/admin/contest/cup", [("action", "add"), ("user", "eve")], ITS_OWNER),
 	"/admin/invites": (
 		"/admin/invites",
 		[("action", "revoke"), ("invite", "{invite}"), ("confirm", "yes")],
@@ -448,7 +448,7 @@ FORMS = {
 	"/admin/announcements": (
 		"/admin/announcements",
 		[("action", "make"), ("text", "Hello."), ("leaderboard", "small")],
-		rights("login", "403", "403", "ok", "422", "ok"),
+		rights("login", "403", "403", "ok", "422", "ok", cocreator="ok", jury="422"),
 	),
 	"/admin/rejudgings": (
 		"/admin/rejudgings",

@@ -96,7 +96,7 @@ def count(table, where="TRUE", at=site):
 
 def viewer_of(client):
 	"""The name of the account that is logged in, or None."""
-	found = re.search(r"<h1>([^<]+)</h1>\s*<p>Role:", client.get("/account").text)
+	found = re.search(r'<b class="cut">([^<]+)</b>', client.get("/account").text)
 	return found and found[1]
 
 
