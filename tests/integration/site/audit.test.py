@@ -167,16 +167,16 @@ DEEDS = [
 		"/admin/contest/cup",
 		[("action", "add"), ("user", "ada")],
 		"contest.register",
-		"cup",
 		"ada",
+		"cup",
 	),
 	(
 		"/admin/contest/*",
 		"/admin/contest/cup",
 		[("action", "remove"), ("user", "ada"), ("confirm", "yes")],
 		"contest.unregister",
-		"cup",
 		"ada",
+		"cup",
 	),
 	(
 		"/admin/leaderboard/*/edit",

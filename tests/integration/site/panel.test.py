@@ -87,7 +87,7 @@ def creators_see_only_their_links():
 			"/admin/rejudgings",
 		],
 	)
-	equal(len(re.findall(r"href=", sidebar(admin.get("/admin")))), 11)
+	equal(len(re.findall(r"href=", sidebar(admin.get("/admin")))), 12)
 
 
 @test
