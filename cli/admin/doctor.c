@@ -1,5 +1,5 @@
 /* Checks the settings for e-mail and the providers of sign-ins, and reports what this host offers
- * to a worker and what it lacks. podium-run does the checks. */
+ * to a worker and what it lacks. podium-run checks the host. */
 #include "cli/admin/admin.h"
 #include "lib/base/config.h"
 #include "lib/base/scope.h"
@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Asks each provider where people sign in. Another host may serve the pages, so that a provider
- * that this one does not reach is only a warning. */
+/* Asks each provider where people sign in. Another host may serve the pages, so a provider that
+ * this one does not reach is only a warning. */
 static void check_providers(struct arena *arena, const struct config *config)
 {
 	struct sign_in_secrets secrets;
@@ -21,10 +21,10 @@ static void check_providers(struct arena *arena, const struct config *config)
 	for (size_t i = 0; i < config->provider_count; i++) {
 		const struct provider_settings *provider = &config->providers[i];
 		if (provider_sign_in_address(arena, config, provider, &secrets, &address, &error))
-			admin_say("warning   Sign-in              %s\n", error.text);
+			admin_say("warning   Sign-in              %s", error.text);
 		else
 			admin_say(
-				"good      Sign-in              %s answers with its endpoints\n", provider->label);
+				"good      Sign-in              %s answers with its endpoints", provider->label);
 	}
 }
 
@@ -41,7 +41,7 @@ int doctor_command(int argc, char **argv)
 		return admin_complain(&error);
 	if (smtp_is_set(&config))
 		admin_say("good      E-mail               the settings mail_... and their files are right; "
-				  "`podium-admin mail test` sends one\n");
+				  "`podium-admin mail test` sends one");
 	check_providers(arena, &config);
 	fflush(stdout);
 	const char *runner =
