@@ -1,13 +1,13 @@
 /* Creates submissions from popcorn-cli. */
 #include "cgi/popcorn/popcorn.h"
 
-#include "cgi/action/submission.h"
 #include "cgi/api/api.h"
 #include "cgi/popcorn/events.h"
 #include "cgi/popcorn/stream.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/intake/submission.h"
 #include "lib/leaderboard/leaderboard.h"
 
 #include <string.h>

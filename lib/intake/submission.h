@@ -1,6 +1,6 @@
 /* Checks and stores a submission, for the form, the API and popcorn-cli. */
-#ifndef PODIUM_CGI_ACTION_SUBMISSION_H
-#define PODIUM_CGI_ACTION_SUBMISSION_H
+#ifndef PODIUM_LIB_INTAKE_SUBMISSION_H
+#define PODIUM_LIB_INTAKE_SUBMISSION_H
 
 #include "lib/base/arena.h"
 #include "lib/base/error.h"

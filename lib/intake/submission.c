@@ -1,7 +1,5 @@
-#include "cgi/action/submission.h"
+#include "lib/intake/submission.h"
 
-#include "cgi/action/dialect.h"
-#include "cgi/action/intake.h"
 #include "lib/account/audit.h"
 #include "lib/account/user.h"
 #include "lib/base/buffer.h"
@@ -11,8 +9,10 @@
 #include "lib/base/text.h"
 #include "lib/contest/contest.h"
 #include "lib/database/blob.h"
+#include "lib/intake/intake.h"
 #include "lib/leaderboard/quota.h"
 #include "lib/leaderboard/role.h"
+#include "lib/submission/dialect.h"
 #include "lib/submission/directive.h"
 
 #include <string.h>
