@@ -42,6 +42,7 @@ const char *audit_words(const char *action)
 		{ "review.release", "Released held result" },
 		{ "submission.cancel", "Cancelled submission" },
 		{ "submission.disqualify", "Disqualified submission" },
+		{ "submission.for_user", "Submitted for user" },
 		{ "submission.hide", "Hid submission" },
 		{ "submission.hold", "Held submission" },
 		{ "submission.note", "Noted on submission" },

@@ -1,5 +1,6 @@
 #include "cgi/page/account_export_rows.h"
 
+#include "lib/intake/submission.h"
 #include "lib/job/job.h"
 
 /* ---- the user's own data ---- */
@@ -505,6 +506,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct exported_submission, file_name),
 	TEXT(struct exported_submission, dialect),
 	TEXT(struct exported_submission, note),
+	TEXT(struct exported_submission, submitted_by),
 	TIME(struct exported_submission, submitted_at_ms),
 	TIME(struct exported_submission, withdrawn_at_ms),
 	TIME(struct exported_submission, hidden_at_ms),
@@ -514,18 +516,20 @@ static const struct column SUBMISSION_COLUMNS[] = {
 /* Reads in the order of the index submissions_history, starting after the previous batch. */
 const struct statement EXPORT_SUBMISSIONS = SELECT(struct exported_submission, SUBMISSION_COLUMNS,
 	"SELECT s.id, s.leaderboard_id, l.name AS leaderboard, v.number AS version, s.mode, "
-	"s.practice, s.file_name, s.dialect, s.note, "
-	"s.submitted_at AS submitted_at_ms, s.withdrawn_at AS withdrawn_at_ms, s.hidden_at AS "
-	"hidden_at_ms, s.hidden_reason, "
-	"b.content AS source FROM (SELECT id, leaderboard_id, task_version_id, mode, practice, "
-	"file_name, dialect, note, submitted_at, withdrawn_at, "
-	"  hidden_at, hidden_reason, sha256 "
-	"  FROM submissions FORCE INDEX (submissions_history) "
-	"  WHERE user_id = ? AND NOT dry_run AND (leaderboard_id > ? OR (leaderboard_id = ? "
-	"AND id > ?)) ORDER BY leaderboard_id, id LIMIT ?) s "
-	"JOIN leaderboards l ON l.id = s.leaderboard_id "
-	"JOIN task_versions v ON v.id = s.task_version_id "
-	"JOIN blobs b ON b.sha256 = s.sha256 ORDER BY s.leaderboard_id, s.id");
+	"s.practice, s.file_name, s.dialect, s.note, " SQL_SUBMITTED_BY(
+		"s") " AS submitted_by, "
+			 "s.submitted_at AS submitted_at_ms, s.withdrawn_at AS withdrawn_at_ms, s.hidden_at AS "
+			 "hidden_at_ms, s.hidden_reason, "
+			 "b.content AS source FROM (SELECT id, leaderboard_id, task_version_id, mode, "
+			 "practice, "
+			 "file_name, dialect, note, submitted_by, submitted_at, withdrawn_at, "
+			 "  hidden_at, hidden_reason, sha256 "
+			 "  FROM submissions FORCE INDEX (submissions_history) "
+			 "  WHERE user_id = ? AND NOT dry_run AND (leaderboard_id > ? OR (leaderboard_id = ? "
+			 "AND id > ?)) ORDER BY leaderboard_id, id LIMIT ?) s "
+			 "JOIN leaderboards l ON l.id = s.leaderboard_id "
+			 "JOIN task_versions v ON v.id = s.task_version_id "
+			 "JOIN blobs b ON b.sha256 = s.sha256 ORDER BY s.leaderboard_id, s.id");
 
 /* Text that the statements in EXPORT_PARTS share. It selects rows that belong to a range of
  * submissions, in the order of EXPORT_SUBMISSIONS. Each row starts with its submission's ID. */

@@ -1,6 +1,5 @@
 #include "cgi/page/ranking_list.h"
 
-#include "cgi/action/dialect.h"
 #include "cgi/page/ranking_notes.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
@@ -8,6 +7,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/job/job.h"
+#include "lib/submission/dialect.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 
 #include "cgi/http/paging.h"
 #include "lib/database/blob.h"
+#include "lib/intake/submission.h"
 #include "lib/job/job.h"
 #include "lib/leaderboard/visibility.h"
 
@@ -57,13 +58,13 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		"  l.frozen_at AS frozen_at_ms, s.sha256, s.note, s.withdrawn_at IS NOT " \
 		"NULL AS withdrawn, " \
 		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " DISQUALIFICATION \
-		" AS disqualified, " \
-		"(SELECT w.name FROM users w WHERE w.id = s.submitted_by) AS submitted_by, " task \
-		", " source " AS source " \
-		"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = " \
-		"s.leaderboard_id " \
-		"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " MAY_SEE_LEADERBOARD \
-		" AND " MAY_SEE_TRIAL)
+		" AS disqualified, " SQL_SUBMITTED_BY( \
+			"s") " AS submitted_by, " task ", " source " AS source " \
+				 "FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON " \
+				 "l.id = " \
+				 "s.leaderboard_id " \
+				 "JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? " \
+				 "AND " MAY_SEE_LEADERBOARD " AND " MAY_SEE_TRIAL)
 #define NO_TASK "NULL AS slot, NULL AS flops, NULL AS bytes, NULL AS tolerance"
 /* The slot is the file of the task in whose place the submission's file is. */
 #define TASK \

@@ -1,11 +1,11 @@
 /* Accepts the submission that a form sends. */
 #include "cgi/page/submit.h"
 
-#include "cgi/action/submission.h"
 #include "cgi/page/pages.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/intake/submission.h"
 #include "lib/submission/directive.h"
 #include "lib/submission/file.h"
 

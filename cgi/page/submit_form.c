@@ -1,7 +1,6 @@
 /* The form for a submission: what it offers, and what the visitor should know before. */
 #include "cgi/page/submit.h"
 
-#include "cgi/action/intake.h"
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
@@ -9,6 +8,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/intake/intake.h"
 #include "lib/job/wait.h"
 #include "lib/leaderboard/role.h"
 #include "lib/leaderboard/visibility.h"

@@ -123,14 +123,11 @@ int popcorn_submissions(struct request *request)
 
 /* ---- one submission ---- */
 
-/* Reads the submission whose number is in the URL. Fails if it is not the viewer's. */
-static int read_own(struct request *request, const char *action, struct popcorn_result *result)
+int popcorn_read_own(
+	struct request *request, int64_t id, const char *action, struct popcorn_result *result)
 {
-	int64_t id;
-	int rc = api_path_id(request, 0, "submission", &id);
-	if (!rc)
-		rc = popcorn_result_read(
-			request->db, request->arena, id, request->viewer.id, result, request->error);
+	int rc = popcorn_result_read(
+		request->db, request->arena, id, request->viewer.id, result, request->error);
 	bool is_own = !rc && result->user_id == request->viewer.id;
 	if (rc == ERROR_NOT_FOUND || (!rc && !is_own && !result->sees))
 		return fail(request->error, ERROR_NOT_FOUND, "Submission not found");
@@ -138,6 +135,14 @@ static int read_own(struct request *request, const char *action, struct popcorn_
 		return fail(
 			request->error, ERROR_FORBIDDEN, "Not authorized to %s this submission", action);
 	return rc;
+}
+
+/* Reads the submission whose number is in the URL. */
+static int read_own(struct request *request, const char *action, struct popcorn_result *result)
+{
+	int64_t id;
+	int rc = api_path_id(request, 0, "submission", &id);
+	return rc ? rc : popcorn_read_own(request, id, action, result);
 }
 
 static json_t *submission_result_json(struct request *request, const struct popcorn_result *result)

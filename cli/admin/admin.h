@@ -33,6 +33,7 @@ admin_command quota_show_command, quota_set_command;                            
 admin_command similar_command;                                                  /* similarity.c */
 admin_command question_list_command, question_answer_command;          /* board_question.c */
 admin_command role_list_command, role_give_command, role_take_command; /* role.c */
+admin_command submit_command;                                          /* submit.c */
 admin_command exception_list_command, exception_extend_command, exception_disqualify_command,
 	exception_lift_command;      /* exception.c */
 admin_command mail_test_command; /* mail.c */

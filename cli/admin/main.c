@@ -117,6 +117,8 @@ static const struct command {
 	{ "role give", "LEADERBOARD USER ROLE", role_give_command,
 		"make a user co-creator or jury of a leaderboard" },
 	{ "role take", "LEADERBOARD USER", role_take_command, "take this role away" },
+	{ "submit", "LEADERBOARD USER MODE FILE [GPU ...]", submit_command,
+		"submit FILE for a user, whose deadline and quotas apply" },
 	{ "exception list", "LEADERBOARD", exception_list_command,
 		"list later deadlines and disqualifications of users" },
 	{ "exception extend", "LEADERBOARD USER TIME", exception_extend_command,

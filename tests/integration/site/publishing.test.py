@@ -201,7 +201,7 @@ ELSEWHERE = {
 	"/language/*/*": ["/language/py/eval.py"],
 	"/judge": ["/judge"],
 	"/help": ["/help"],
-	"/help/*": ["/help/github-actions.yml"],
+	"/help/*": ["/help/action.yml"],
 	"/help/terminal/podium": [],
 	"/help/terminal/podium.sha256": ["/help/terminal/podium.sha256"],
 	"/register": ["/register"],

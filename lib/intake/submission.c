@@ -1,7 +1,5 @@
-#include "cgi/action/submission.h"
+#include "lib/intake/submission.h"
 
-#include "cgi/action/dialect.h"
-#include "cgi/action/intake.h"
 #include "lib/account/audit.h"
 #include "lib/account/user.h"
 #include "lib/base/buffer.h"
@@ -11,8 +9,10 @@
 #include "lib/base/text.h"
 #include "lib/contest/contest.h"
 #include "lib/database/blob.h"
+#include "lib/intake/intake.h"
 #include "lib/leaderboard/quota.h"
 #include "lib/leaderboard/role.h"
+#include "lib/submission/dialect.h"
 #include "lib/submission/directive.h"
 
 #include <string.h>
@@ -407,19 +407,14 @@ int submission_create(struct database *db, struct arena *arena,
 	return rc;
 }
 
-int submission_choose_author(struct database *db, struct arena *arena,
+int submission_for_user(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
 	struct submission_request *request, struct error *error)
 {
 	struct user user;
 	struct leaderboard seen;
 	struct error none = { 0 };
-	if (!author || !*author || strcmp(author, by->name) == 0)
-		return 0;
-	int rc = leaderboard_check_right(db, arena, by->id, leaderboard, RIGHT_CHANGE, error);
-	if (rc)
-		return rc;
-	rc =
+	int rc =
 		text_is_user_name(author) ? user_by_name(db, arena, author, &user, error) : ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)
 		return fail_field(error, "author", "There is no user named %s.", quote(arena, author));
@@ -431,4 +426,14 @@ int submission_choose_author(struct database *db, struct arena *arena,
 	request->user_id = user.id;
 	request->by = by;
 	return rc;
+}
+
+int submission_choose_author(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
+	struct submission_request *request, struct error *error)
+{
+	if (!author || !*author || strcmp(author, by->name) == 0)
+		return 0;
+	int rc = leaderboard_check_right(db, arena, by->id, leaderboard, RIGHT_CHANGE, error);
+	return rc ? rc : submission_for_user(db, arena, leaderboard, by, author, request, error);
 }
