@@ -8,7 +8,6 @@
 #include "lib/task/stock.h"
 #include "templates/task_edit.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char DEFINITION[] = "definition", DESCRIPTION[] = "description";
@@ -134,66 +133,93 @@ static const char *with_plain_line_ends(struct arena *arena, const char *text)
 	return copy;
 }
 
-/* Puts a typed text into the upload. A text that the author has not changed keeps its bytes. */
-static int read_text(struct request *request, struct editing *editing, struct task_text *text)
+static int replace_file(struct request *request, struct editing *editing, const char *field,
+	const char *path, const char *text)
 {
-	const char *typed = request_form(request, text->name);
-	if (!typed)
-		return 0;
-	typed = with_plain_line_ends(request->arena, typed);
-	text->text = typed;
-	if (strlen(typed) > fileset_most_file_bytes)
-		return fail_field(request->error, DEFINITION, "%s is larger than 4 MiB.", text->label);
-	if (strcmp(with_plain_line_ends(request->arena, text->stored.bytes), typed) != 0)
-		task_upload_replace(&editing->made.upload, text->path, typed, strlen(typed));
+	size_t length = strlen(text);
+	if (length > fileset_most_file_bytes)
+		return fail_field(request->error, field,
+			"With this text, the file %s is larger than 4 MiB. Shorten it.", path);
+	task_upload_replace(&editing->made.upload, path, text, length);
 	return 0;
 }
 
-static int read_texts(struct request *request, struct editing *editing)
+/* Keeps what the author has typed, for the form and for the checks. */
+static void read_texts(struct request *request, struct editing *editing)
 {
 	struct task_edit_form *form = &editing->form;
-	int rc = 0;
 	form->state = request_form_or(request, "state", form->version.state);
 	form->keeps_version = request_form_flag(request, "keeps_version");
 	form->description = with_plain_line_ends(
 		request->arena, request_form_or(request, DESCRIPTION, editing->stored->description));
-	for (size_t i = 0; i < form->text_count && !rc; i++)
-		rc = read_text(request, editing, &form->texts[i]);
-	return rc ? rc : edited_version_check(&form->version, form->state, request->error);
+	for (size_t i = 0; i < form->text_count; i++)
+		form->texts[i].text = with_plain_line_ends(
+			request->arena, request_form_or(request, form->texts[i].name, form->texts[i].text));
 }
 
-static int check_task(
-	struct request *request, struct editing *editing, const struct fileset *stock)
+/* Puts a typed text into the upload. A text that the author has not changed keeps its bytes. */
+static int put_text(struct request *request, struct editing *editing, const struct task_text *text)
 {
-	return task_check(request->arena, &editing->made.upload, stock, &editing->task,
-			   &editing->form.faults)
+	const char *stored = with_plain_line_ends(request->arena, text->stored.bytes);
+	return strcmp(stored, text->text) == 0
+		? 0
+		: replace_file(request, editing, text->name, text->path, text->text);
+}
+
+static int check_task(struct request *request, struct editing *editing, const struct fileset *stock)
+{
+	return task_check(
+			   request->arena, &editing->made.upload, stock, &editing->task, &editing->form.faults)
 		? fail_field(request->error, DEFINITION, "The task has errors.")
 		: 0;
 }
 
-/* Writes a description that the author has typed into the text of task.yml. */
+/* Writes a description that the author has typed into the text of task.yml. Other faults of the
+ * task do not matter. */
 static int put_description(struct request *request, struct editing *editing)
 {
 	const char *typed = editing->form.description, *stored = editing->stored->description;
+	const char *in_file = editing->task->description, *path = editing->made.definition;
 	struct fileset *upload = &editing->made.upload;
-	const struct file *file = fileset_find(upload, editing->made.definition);
-	if (!task_descriptions_differ(typed, stored)
-		|| !task_descriptions_differ(typed, editing->task->description))
+	struct task_faults faults;
+	bool is_unreadable = editing->form.faults.count && !*in_file;
+	if (is_unreadable || !task_descriptions_differ(typed, stored)
+		|| !task_descriptions_differ(typed, in_file))
 		return 0;
-	if (task_descriptions_differ(editing->task->description, stored))
+	if (task_descriptions_differ(in_file, stored))
 		return fail_field(request->error, DESCRIPTION,
 			"You have changed the description here and in task.yml. Change it in one of them.");
-	const char *text = task_replace_description(request->arena, file->bytes, typed);
-	if (text) {
-		task_upload_replace(upload, editing->made.definition, text, strlen(text));
-		struct task_faults none;
-		if (!task_check(
-				request->arena, upload, &editing->made.stock, &editing->task, &none)
-			&& !task_descriptions_differ(typed, editing->task->description))
-			return 0;
-	}
-	return fail_field(request->error, DESCRIPTION,
-		"Podium cannot write this description into task.yml. Change the key description there.");
+	const char *text =
+		task_replace_description(request->arena, fileset_find(upload, path)->bytes, typed);
+	int rc = text ? replace_file(request, editing, DESCRIPTION, path, text) : 0;
+	if (rc)
+		return rc;
+	bool fits = text
+		&& (!task_check(request->arena, upload, &editing->made.stock, &editing->task, &faults)
+			|| faults.count <= editing->form.faults.count)
+		&& !task_descriptions_differ(typed, editing->task->description);
+	return fits ? 0
+				: fail_field(request->error, DESCRIPTION,
+					"Podium cannot write this description into task.yml. Change the key "
+					"description there.");
+}
+
+/* Checks the typed texts and reports all errors together. */
+static int note_faults(struct request *request, struct editing *editing)
+{
+	const struct task_edit_form *form = &editing->form;
+	int rc = 0;
+	for (size_t i = 0; i < form->text_count && !rc; i++)
+		rc = form_note(request, put_text(request, editing, &form->texts[i]));
+	if (!rc)
+		rc = form_note(request, check_task(request, editing, &editing->made.stock));
+	if (!rc)
+		rc = form_note(request, put_description(request, editing));
+	if (!rc && !form->faults.count)
+		rc = form_note(request,
+			leaderboard_check_task_gpus(request->db, request->arena, form->leaderboard.id,
+				editing->task->language, request->error));
+	return rc ? rc : form_noted(request);
 }
 
 static int compare_task(
@@ -211,11 +237,10 @@ static int compare_task(
 static int read_typed(struct request *request, struct editing *editing)
 {
 	struct fileset *stock = &editing->made.stock;
-	int rc = read_texts(request, editing);
+	read_texts(request, editing);
+	int rc = edited_version_check(&editing->form.version, editing->form.state, request->error);
 	if (!rc)
-		rc = check_task(request, editing, stock);
-	if (!rc)
-		rc = put_description(request, editing);
+		rc = note_faults(request, editing);
 	if (!rc)
 		rc = compare_task(request, editing, stock);
 	if (rc || editing->comparison.difference != TASK_RUNS_DIFFERENTLY)
@@ -230,7 +255,8 @@ static int read_typed(struct request *request, struct editing *editing)
 static int show_form(struct request *request, struct task_edit_form *form)
 {
 	form->description_error = form_error(request, DESCRIPTION);
-	form->definition_error = form_error(request, DEFINITION);
+	for (size_t i = 0; i < form->text_count; i++)
+		form->texts[i].error = form_error(request, form->texts[i].name);
 	struct page page = form_page_make(request,
 		arena_printf(request->arena, "Edit the task of %s", form->leaderboard.name), "admin");
 	task_edit_page(&request->body, &page, form);
@@ -243,9 +269,6 @@ static int show_form_again(struct request *request, struct task_edit_form *form,
 {
 	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT)
 		return rc;
-	/* The message concerns the devices, which this form does not have. */
-	if (strcmp(request->error->field, "gpu") == 0)
-		snprintf(request->error->field, sizeof request->error->field, "%s", DEFINITION);
 	request->status = rc == ERROR_CONFLICT ? 409 : 422;
 	return show_form(request, form);
 }
@@ -303,8 +326,8 @@ static void report_saved(struct request *request, const struct editing *editing,
 {
 	const struct leaderboard *leaderboard = &editing->form.leaderboard;
 	if (editing->comparison.difference == TASK_READS_DIFFERENTLY)
-		notice_leave(request, "Saved. The task is still version %lld, with its ranking.",
-			(long long)number);
+		notice_leave(
+			request, "Saved. The task is still version %lld, with its ranking.", (long long)number);
 	else if (editing->form.keeps_version)
 		notice_leave(request,
 			"Version %lld was saved as a draft. Compare it, make a dry run, and switch to it when "

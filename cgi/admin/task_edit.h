@@ -15,7 +15,8 @@ struct task_text {
 	enum task_file_role role;
 	const char *path; /* in the upload */
 	struct blob_value stored;
-	const char *text; /* as typed; at first, as stored */
+	const char *text;  /* as typed; at first, as stored */
+	const char *error; /* message, or NULL */
 };
 
 /* What the typed task would be. */
@@ -42,9 +43,9 @@ struct task_edit_form {
 	bool is_single;                          /* the reference has the description */
 	struct task_text texts[task_most_texts]; /* task.yml or the reference, then the templates */
 	size_t text_count;
-	const char *description_error, *definition_error; /* messages, or NULL */
-	struct task_faults faults;                        /* of the typed task, one sentence each */
-	const struct task_preview *preview;               /* NULL: none yet */
+	const char *description_error;      /* message, or NULL */
+	struct task_faults faults;          /* of the typed task, one sentence each */
+	const struct task_preview *preview; /* NULL: none yet */
 };
 
 #endif

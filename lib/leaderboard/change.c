@@ -508,9 +508,9 @@ static int update_task(struct database *db, struct change *change, const struct 
 	const struct edited_version *edited, struct buffer *notes, struct error *error)
 {
 	struct task_comparison comparison = { 0 };
-	int rc = change->task ? task_draft_compare(
-				 db, change->arena, &change->draft, edited->id, &comparison, error)
-						  : 0;
+	int rc = change->task
+		? task_draft_compare(db, change->arena, &change->draft, edited->id, &comparison, error)
+		: 0;
 	change->number = edited->number;
 	if (rc || comparison.difference == TASK_IS_THE_SAME)
 		return rc;
@@ -624,20 +624,23 @@ int edited_version_check(
 {
 	if (strcmp(version->state, state) == 0)
 		return 0;
-	fail_field(error, "definition",
+	return fail(error, ERROR_CONFLICT,
 		"The task has changed since you opened this page, so nothing was saved. Copy your changes, "
 		"open the page again and repeat them.");
-	return error->code = ERROR_CONFLICT;
 }
 
-/* Checks that the leaderboard's devices can run the task, whose language may have changed. */
-static int check_own_gpus(struct database *db, const struct change *change, struct error *error)
+int leaderboard_check_task_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	enum task_language language, struct error *error)
 {
 	struct leaderboard_settings settings = { 0 };
-	struct change own = { .arena = change->arena, .settings = &settings };
-	int rc = leaderboard_gpus(
-		db, change->arena, change->id, &settings.gpus, &settings.gpu_count, error);
-	return rc ? rc : check_gpus(&own, change->task->language, error);
+	struct change own = { .arena = arena, .settings = &settings };
+	int rc =
+		leaderboard_gpus(db, arena, leaderboard_id, &settings.gpus, &settings.gpu_count, error);
+	if (!rc)
+		rc = check_gpus(&own, language, error);
+	if (rc == ERROR_INPUT)
+		error->field[0] = '\0';
+	return rc;
 }
 
 static int edit_body(struct database *db, void *context, struct error *error)
@@ -654,7 +657,8 @@ static int edit_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = edited_version_check(&edited, change->state, error);
 	if (!rc)
-		rc = check_own_gpus(db, change, error);
+		rc = leaderboard_check_task_gpus(
+			db, change->arena, change->id, change->task->language, error);
 	if (!rc)
 		rc = update_task(db, change, &current, &edited, &notes, error);
 	if (!rc && notes.length)

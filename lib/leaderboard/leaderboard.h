@@ -157,9 +157,13 @@ struct edited_version {
 int leaderboard_edited_version(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct edited_version *version, struct error *error);
 
-/* ERROR_CONFLICT, in the field `definition`, if `state` is no longer that of the version. */
+/* ERROR_CONFLICT if `state` is no longer that of the version. */
 int edited_version_check(
 	const struct edited_version *version, const char *state, struct error *error);
+
+/* ERROR_INPUT, in no field, if one of the leaderboard's devices cannot run the language. */
+int leaderboard_check_task_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	enum task_language language, struct error *error);
 
 /* Replaces the task of the edited version, and leaves the settings as they are. Otherwise like
  * leaderboard_update, also for a version that waits for its check. `state` is that of

@@ -21,14 +21,13 @@ static const struct task_content *find_content(
 }
 
 /* A file may have several roles, and a sample may be expected in several modes. */
-static int add_once(struct fileset *set, const char *path, const struct task_content *content,
-	struct error *error)
+static int add_once(
+	struct fileset *set, const char *path, const struct task_content *content, struct error *error)
 {
 	if (!content)
 		return fail(error, ERROR_SYSTEM, "The task's file %.200s is not stored.", path);
-	return fileset_find(set, path)
-		? 0
-		: fileset_add(set, path, content->bytes, content->length, error);
+	return fileset_find(set, path) ? 0
+								   : fileset_add(set, path, content->bytes, content->length, error);
 }
 
 static int add_run_files(const struct task *task, const struct task_content *contents, size_t count,
@@ -156,8 +155,7 @@ int task_upload_again(struct arena *arena, const struct task *task,
 	return definition ? add_definition(definition, made, error) : find_single(task, made, error);
 }
 
-void task_upload_replace(
-	struct fileset *upload, const char *path, const char *bytes, size_t length)
+void task_upload_replace(struct fileset *upload, const char *path, const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < upload->count; i++)
 		if (strcmp(upload->files[i].path, path) == 0) {

@@ -12,8 +12,7 @@ static struct task_upload again(struct world *world, struct task_content **conte
 	assert_int_equal(task_contents(world->arena, world->task, &world->upload, &world->stock,
 						 contents, count, &world->error),
 		0);
-	if (task_upload_again(
-			world->arena, world->task, *contents, *count, &made, &world->error))
+	if (task_upload_again(world->arena, world->task, *contents, *count, &made, &world->error))
 		fail_msg("not again: %s", world->error.text);
 	return made;
 }
@@ -139,8 +138,8 @@ static void any_description_replaces_any_other(void **state)
 			assert_non_null(text);
 			struct world after = parse_good(arena, text);
 			if (task_descriptions_differ(after.task->description, DESCRIPTIONS[j]))
-				fail_msg("%zu, %zu: [%s] became [%s]", i, j, DESCRIPTIONS[j],
-					after.task->description);
+				fail_msg(
+					"%zu, %zu: [%s] became [%s]", i, j, DESCRIPTIONS[j], after.task->description);
 			after.task->description = before.task->description;
 			json_t *a = task_to_json(before.task), *b = task_to_json(after.task);
 			assert_true(json_equal(a, b));
@@ -153,12 +152,12 @@ static void the_text_around_a_description_stays(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	assert_string_equal(task_replace_description(arena,
-							"# first\ndescription: |\n  old\n\n  old\n\n# files\nfiles: []\n",
-							"new\n\nlines\n"),
+	assert_string_equal(
+		task_replace_description(arena,
+			"# first\ndescription: |\n  old\n\n  old\n\n# files\nfiles: []\n", "new\n\nlines\n"),
 		"# first\ndescription: |\n  new\n\n  lines\n\n# files\nfiles: []\n");
-	assert_string_equal(task_replace_description(arena, "description: old", ""),
-		"description: \"\"\n");
+	assert_string_equal(
+		task_replace_description(arena, "description: old", ""), "description: \"\"\n");
 	assert_null(task_replace_description(arena, "{description: old}\n", "new"));
 	assert_null(task_replace_description(arena, "  description: old\n", "new"));
 }

@@ -2,11 +2,13 @@
 """The versions of a task: author, differences, drafts and switching, editing a task in the browser,
 and cloning a leaderboard. A stand-in for podium-run reports what each submission tells it to."""
 
+import concurrent.futures
 import functools
 import html
 import pathlib
 import re
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, fresh, whole  # noqa: E402
@@ -275,13 +277,15 @@ def make_words(board="words", task=TEMPLATE_TASK):
 
 def fields_of(answer):
 	"""The fields of the form as a browser would send them again."""
-	hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', answer.text)
+	fields = [
+		*re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', answer.text),
+		*re.findall(
+			r'<input type="checkbox" [^>]*name="(\w+)" value="(\w+)" checked>', answer.text
+		),
+	]
 	texts = re.findall(r'<textarea id="(\w+)"[^>]*>\n(.*?)</textarea>', answer.text, re.S)
-	fields = {name: html.unescape(value) for name, value in hidden if name != "csrf"}
-	return {
-		**fields,
-		**{name: html.unescape(text).replace("\n", "\r\n") for name, text in texts},
-	}
+	fields += [(name, text.replace("\n", "\r\n")) for name, text in texts]
+	return {name: html.unescape(value) for name, value in fields if name != "csrf"}
 
 
 def open_editor(client=None, address=EDITED):
@@ -339,23 +343,21 @@ def the_editor_shows_the_texts_of_the_task():
 @test
 def a_preview_shows_the_page_the_differences_and_the_effect_and_stores_nothing():
 	before, fields = stored(), open_editor()
-	fields["description"] = "# New title\r\n\r\n<script>x</script> & *emphasis*\r\n"
+	fields["description"] = "# New *title*\r\n\r\n<script>x</script> & more\r\n"
 	shown = preview(fields)
 	words = shown.words()
 	contains(words, "The task stays version 1, with its ranking.")
 	contains(words, "Other texts for readers: description.")
-	contains(shown.text, "<em>emphasis</em>")
+	contains(shown.text, "<em>title</em>")
 	contains(shown.text, "<del>description: Old &lt;b&gt;words&lt;/b&gt;.</del>")
-	contains(shown.text, "<ins>  # New title</ins>")
+	contains(shown.text, "<ins>  # New *title*</ins>")
 	lacks(shown.text, "<script>x")
 	equal(fields_of(shown)["description"], fields["description"])
 	equal(stored(), before)
 	ok(send_editor(fields_of(shown), "save"))
-	equal(
-		stored(), [["1", "1", "0", "1", "# New title\\n\\n<script>x</script> & *emphasis*\\n"]]
-	)
+	equal(stored(), [["1", "1", "0", "1", "# New *title*\\n\\n<script>x</script> & more\\n"]])
 	equal(last_note(), ["carl", "task: still version 1, with another description"])
-	contains(carl.get("/leaderboard/words/task").text, "<em>emphasis</em>")
+	contains(carl.get("/leaderboard/words/task").text, "<em>title</em>")
 
 
 @test
@@ -453,6 +455,105 @@ def who_edits_an_older_state_saves_nothing_and_keeps_the_texts():
 
 
 @test
+def of_two_saves_at_once_only_one_is_stored():
+	address, before = "/admin/leaderboard/unseen/task", stored("unseen")
+	typed = {
+		client: fields_of(
+			preview(
+				{**open_editor(client, address), "description": words},
+				client=client,
+				address=address,
+			)
+		)
+		for client, words in ((carl, "By carl."), (admin, "By the admin."))
+	}
+	with concurrent.futures.ThreadPoolExecutor() as pool:
+		pool.submit(
+			sql,
+			"START TRANSACTION; SELECT id FROM leaderboards WHERE name = 'unseen' FOR UPDATE; "
+			"DO SLEEP(1.5); COMMIT",
+		)
+		time.sleep(0.5)
+		saves = [
+			pool.submit(send_editor, fields, "save", client, address)
+			for client, fields in typed.items()
+		]
+		equal(sorted(save.result().status for save in saves), [303, 409])
+	equal(int(stored("unseen")[1][1]), int(before[1][1]) + 1)
+
+
+@test
+def a_save_leaves_the_settings_and_who_sees_the_leaderboard():
+	make_words("shut")
+	site.publish("shut")
+	sql(
+		"UPDATE leaderboards SET visibility = 'closed', deadline = '2020-01-03', "
+		"accepting = FALSE, frozen_at = '2020-01-02', archived_at = '2020-01-04' WHERE name = 'shut'"
+	)
+
+	def settings():
+		return sql(
+			"SELECT visibility, deadline, accepting, frozen_at, archived_at, sources_open, "
+			"practice, source_license, secret_seed, (SELECT GROUP_CONCAT(gpu) FROM leaderboard_gpus g "
+			"WHERE g.leaderboard_id = l.id) FROM leaderboards l WHERE name = 'shut'"
+		)
+
+	address, before = "/admin/leaderboard/shut/task", settings()
+	save({**open_editor(address=address), "description": "New."}, address=address)
+	fields = open_editor(address=address)
+	fields["definition"] = fields["definition"].replace(*SHAPES)
+	save(fields, address=address)
+	equal(wanted("shut"), [["2"]])
+	site.publish("shut", "2")
+	equal([row[3] for row in stored("shut")], ["0", "1"])
+	equal(settings(), before)
+	equal(anyone.get(fresh("/leaderboard/shut")).status, 404)
+
+
+@test
+def texts_that_are_too_large_are_refused_together():
+	before, fields, large = stored(), open_editor(), "x" * (4 << 20)
+	for change, sentences in (
+		(
+			{"definition": f"{fields['definition']}# {large}", "template_Python": large + "x"},
+			("2 problems", "the file task.yml is larger than", "the file submission.py is larger"),
+		),
+		({"description": large}, ("a problem", "the file task.yml is larger than 4 MiB")),
+		({"template_Python": large[: 1 << 20]}, ("a problem", "is larger than 1 MB")),
+	):
+		answer = send_editor({**fields, **change}, "save")
+		equal(answer.status, 422)
+		for sentence in sentences:
+			contains(answer.words(), sentence)
+		for name, text in change.items():
+			equal(fields_of(answer)[name] == text, True)
+	equal(send_editor({**fields, "definition": 3 * large}, "save").status, 413)
+	equal(stored(), before)
+
+
+@test
+def a_device_must_be_able_to_run_the_language():
+	ok(
+		carl.post(
+			"/admin/leaderboards/new",
+			[("name", "slow"), ("gpu", "CPU"), ("visibility", "hidden")],
+			[("task", "task.zip", zip_of({"task.yml": TASK, "eval.py": "# checks\n"}))],
+		)
+	)
+	address = "/admin/leaderboard/slow/task"
+	fields, before = open_editor(address=address), stored("slow")
+	for old, new in (
+		("lang: py", "lang: cu"),
+		("submission.py", "submission.cu"),
+		("name: eval.py", "name: eval.cu"),
+		("{main: eval.py}", "{sources: [eval.cu]}"),
+	):
+		fields["definition"] = fields["definition"].replace(old, new)
+	contains(preview(fields, 422, address=address).words(), "which CPU cannot run; remove CPU.")
+	equal(stored("slow"), before)
+
+
+@test
 def faults_are_listed_and_the_texts_stay_as_typed():
 	before, fields = stored(), open_editor()
 	for change, sentence in (
@@ -475,6 +576,14 @@ def faults_are_listed_and_the_texts_stay_as_typed():
 			contains(answer.words(), sentence)
 			for name, text in change.items():
 				equal(fields_of(answer)[name], text)
+	both = {
+		"template_Python": "",
+		"description": "Here.",
+		"definition": fields["definition"].replace("Words", "Other words"),
+	}
+	words = whole(send_editor({**fields, **both}, "save")).words()
+	for sentence in ("There are 2 problems", "is empty", "You have changed the description here"):
+		contains(words, sentence)
 	equal(stored(), before)
 	equal(dora.post(EDITED, [("action", "save")], csrf=dora.csrf("/account")).status, 403)
 
@@ -522,7 +631,7 @@ def a_task_of_a_single_reference_is_edited_as_its_reference():
 	contains(shown.text, "<em>and</em>")
 	ok(send_editor(fields_of(shown), "save", address=address))
 	equal([row[3:] for row in stored("single")], [["0", "Old words."], ["1", "New *and* words."]])
-	typed = {**fields, "definition": "ref_kernel = abs\r\n"}
+	typed = {**open_editor(address=address), "definition": "ref_kernel = abs\r\n"}
 	contains(preview(typed, 422, address=address).words(), "it has no generate_input")
 
 
