@@ -60,6 +60,11 @@ static int read_upload(struct request *request, struct editing *editing)
 		request->arena, editing->stored, contents, count, &editing->made, request->error);
 }
 
+static void put_bytes(struct editing *editing, const char *path, const char *text)
+{
+	task_upload_replace(&editing->made.upload, path, text, strlen(text));
+}
+
 /* Adds a text field, unless another one has the file already. */
 static void add_text(struct editing *editing, const char *name, const char *label,
 	enum task_file_role role, const char *path)
@@ -75,7 +80,29 @@ static void add_text(struct editing *editing, const char *name, const char *labe
 			.role = role,
 			.path = path,
 			.stored = { file->bytes, file->length },
+			.shown = file->bytes,
 			.text = file->bytes };
+}
+
+/* Gives the description a field of its own, if it can be taken out of task.yml. */
+static void separate_description(struct arena *arena, struct editing *editing)
+{
+	struct task_edit_form *form = &editing->form;
+	struct task_text *definition = form->texts;
+	struct task_faults faults;
+	struct task *task;
+	const char *rest = form->is_single || !form->text_count
+		? NULL
+		: task_replace_description(arena, definition->stored.bytes, "");
+	if (!rest)
+		return;
+	put_bytes(editing, definition->path, rest);
+	if (!task_check(arena, &editing->made.upload, &editing->made.stock, &task, &faults)
+		&& !*task->description) {
+		definition->shown = definition->text = rest;
+		form->description = editing->stored->description;
+	}
+	put_bytes(editing, definition->path, definition->stored.bytes);
 }
 
 static void list_texts(struct request *request, struct editing *editing)
@@ -89,7 +116,7 @@ static void list_texts(struct request *request, struct editing *editing)
 		add_text(editing, arena_printf(request->arena, "template_%s", task->templates[i].language),
 			arena_printf(request->arena, "Template for %s", task->templates[i].language),
 			ROLE_TEMPLATE, task->templates[i].source);
-	editing->form.description = task->description;
+	separate_description(request->arena, editing);
 }
 
 /* Reads the version that the author edits. */
@@ -133,37 +160,41 @@ static const char *with_plain_line_ends(struct arena *arena, const char *text)
 	return copy;
 }
 
-static int replace_file(struct request *request, struct editing *editing, const char *field,
-	const char *path, const char *text)
-{
-	size_t length = strlen(text);
-	if (length > fileset_most_file_bytes)
-		return fail_field(request->error, field,
-			"With this text, the file %s is larger than 4 MiB. Shorten it.", path);
-	task_upload_replace(&editing->made.upload, path, text, length);
-	return 0;
-}
-
 /* Keeps what the author has typed, for the form and for the checks. */
 static void read_texts(struct request *request, struct editing *editing)
 {
 	struct task_edit_form *form = &editing->form;
 	form->state = request_form_or(request, "state", form->version.state);
 	form->keeps_version = request_form_flag(request, "keeps_version");
-	form->description = with_plain_line_ends(
-		request->arena, request_form_or(request, DESCRIPTION, editing->stored->description));
+	if (form->description)
+		form->description = with_plain_line_ends(
+			request->arena, request_form_or(request, DESCRIPTION, form->description));
 	for (size_t i = 0; i < form->text_count; i++)
 		form->texts[i].text = with_plain_line_ends(
 			request->arena, request_form_or(request, form->texts[i].name, form->texts[i].text));
 }
 
+static bool is_changed(struct arena *arena, const struct task_text *text)
+{
+	return strcmp(with_plain_line_ends(arena, text->shown), text->text) != 0;
+}
+
+static int replace_file(struct request *request, struct editing *editing, const char *field,
+	const char *path, const char *text)
+{
+	if (strlen(text) > fileset_most_file_bytes)
+		return fail_field(request->error, field,
+			"With this text, the file %s is larger than 4 MiB. Shorten it.", path);
+	put_bytes(editing, path, text);
+	return 0;
+}
+
 /* Puts a typed text into the upload. A text that the author has not changed keeps its bytes. */
 static int put_text(struct request *request, struct editing *editing, const struct task_text *text)
 {
-	const char *stored = with_plain_line_ends(request->arena, text->stored.bytes);
-	return strcmp(stored, text->text) == 0
-		? 0
-		: replace_file(request, editing, text->name, text->path, text->text);
+	return is_changed(request->arena, text)
+		? replace_file(request, editing, text->name, text->path, text->text)
+		: 0;
 }
 
 static int check_task(struct request *request, struct editing *editing, const struct fileset *stock)
@@ -174,34 +205,38 @@ static int check_task(struct request *request, struct editing *editing, const st
 		: 0;
 }
 
-/* Writes a description that the author has typed into the text of task.yml. Other faults of the
- * task do not matter. */
+/* Writes the description into the text of task.yml, which has an empty one so far. An unchanged
+ * description stays as it is written there. */
 static int put_description(struct request *request, struct editing *editing)
 {
-	const char *typed = editing->form.description, *stored = editing->stored->description;
-	const char *in_file = editing->task->description, *path = editing->made.definition;
-	struct fileset *upload = &editing->made.upload;
+	struct arena *arena = request->arena;
+	const struct task_edit_form *form = &editing->form;
+	const struct task_text *definition = form->texts;
+	const char *typed = form->description;
 	struct task_faults faults;
-	bool is_unreadable = editing->form.faults.count && !*in_file;
-	if (is_unreadable || !task_descriptions_differ(typed, stored)
-		|| !task_descriptions_differ(typed, in_file))
+	if (!typed)
 		return 0;
-	if (task_descriptions_differ(in_file, stored))
+	bool is_new = task_descriptions_differ(typed, editing->stored->description),
+		 is_edited = is_changed(arena, definition),
+		 is_refused = is_edited
+		&& fileset_find(&editing->made.upload, definition->path)->bytes != definition->text;
+	if (is_refused || !(is_new || is_edited))
+		return 0;
+	if (is_edited && *editing->task->description)
 		return fail_field(request->error, DESCRIPTION,
-			"You have changed the description here and in task.yml. Change it in one of them.");
-	const char *text =
-		task_replace_description(request->arena, fileset_find(upload, path)->bytes, typed);
-	int rc = text ? replace_file(request, editing, DESCRIPTION, path, text) : 0;
-	if (rc)
+			"Type the description here, and leave the key description in task.yml empty.");
+	const char *rest = is_edited ? definition->text : definition->shown;
+	const char *text = is_new ? task_replace_description(arena, rest, typed)
+							  : task_copy_description(arena, rest, definition->stored.bytes);
+	int rc = text ? replace_file(request, editing, DESCRIPTION, definition->path, text) : 0;
+	if (rc || form->faults.count)
 		return rc;
 	bool fits = text
-		&& (!task_check(request->arena, upload, &editing->made.stock, &editing->task, &faults)
-			|| faults.count <= editing->form.faults.count)
+		&& !task_check(arena, &editing->made.upload, &editing->made.stock, &editing->task, &faults)
 		&& !task_descriptions_differ(typed, editing->task->description);
 	return fits ? 0
 				: fail_field(request->error, DESCRIPTION,
-					"Podium cannot write this description into task.yml. Change the key "
-					"description there.");
+					"Podium cannot write this description into task.yml. Upload the task instead.");
 }
 
 /* Checks the typed texts and reports all errors together. */

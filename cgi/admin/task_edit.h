@@ -15,7 +15,8 @@ struct task_text {
 	enum task_file_role role;
 	const char *path; /* in the upload */
 	struct blob_value stored;
-	const char *text;  /* as typed; at first, as stored */
+	const char *shown; /* at first; task.yml without the description that has a field of its own */
+	const char *text;  /* as typed */
 	const char *error; /* message, or NULL */
 };
 
@@ -36,11 +37,11 @@ enum { task_most_texts = 16 };
 struct task_edit_form {
 	struct leaderboard leaderboard;
 	struct edited_version version;
-	const char *obstacle; /* why the page cannot edit the task, or NULL */
-	const char *state;    /* of the version when the author opened the page */
-	const char *description;
+	const char *obstacle;    /* why the page cannot edit the task, or NULL */
+	const char *state;       /* of the version when the author opened the page */
+	const char *description; /* NULL: it has no field of its own, but stands in the first text */
 	bool keeps_version;
-	bool is_single;                          /* the reference has the description */
+	bool is_single;                          /* the first text is a reference */
 	struct task_text texts[task_most_texts]; /* task.yml or the reference, then the templates */
 	size_t text_count;
 	const char *description_error;      /* message, or NULL */

@@ -209,24 +209,56 @@ static void write_description(struct buffer *out, const char *description)
 	}
 }
 
-const char *task_replace_description(
-	struct arena *arena, const char *definition, const char *description)
+/* The lines of the key and its value. The value ends before the next line that is not indented;
+ * empty lines before that one are not part of it. */
+struct block {
+	const char *begin, *end;
+};
+
+static bool find_block(const char *definition, struct block *block)
 {
 	const char *begin = definition;
 	while (*begin && strncmp(begin, KEY, sizeof KEY - 1) != 0)
 		begin = next_line(begin);
 	if (!*begin)
-		return NULL;
-	/* The value ends before the next line that is not indented. Empty lines before it stay. */
+		return false;
 	const char *end = next_line(begin), *after = end;
 	while (*after && strchr(" \t\r\n", *after)) {
 		bool is_empty = !after[strspn(after, " \t\r")] || after[strspn(after, " \t\r")] == '\n';
 		after = next_line(after);
 		end = is_empty ? end : after;
 	}
+	*block = (struct block){ begin, end };
+	return true;
+}
+
+static const char *replace_block(
+	struct arena *arena, const char *definition, const char *bytes, size_t length)
+{
+	struct block block;
+	if (!find_block(definition, &block))
+		return NULL;
 	cleanup_buffer struct buffer out = { 0 };
-	buffer_append(&out, definition, (size_t)(begin - definition));
-	write_description(&out, description);
-	buffer_text(&out, end);
+	buffer_append(&out, definition, (size_t)(block.begin - definition));
+	buffer_append(&out, bytes, length);
+	if (length && bytes[length - 1] != '\n' && *block.end)
+		buffer_text(&out, "\n");
+	buffer_text(&out, block.end);
 	return arena_strdup(arena, buffer_string(&out));
+}
+
+const char *task_replace_description(
+	struct arena *arena, const char *definition, const char *description)
+{
+	cleanup_buffer struct buffer text = { 0 };
+	write_description(&text, description);
+	return replace_block(arena, definition, text.data, text.length);
+}
+
+const char *task_copy_description(struct arena *arena, const char *definition, const char *source)
+{
+	struct block block;
+	return find_block(source, &block)
+		? replace_block(arena, definition, block.begin, (size_t)(block.end - block.begin))
+		: NULL;
 }

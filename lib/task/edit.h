@@ -31,6 +31,10 @@ void task_upload_replace(
 const char *task_replace_description(
 	struct arena *arena, const char *definition, const char *description);
 
+/* Like task_replace_description, with the description of another task.yml as it is written there.
+ */
+const char *task_copy_description(struct arena *arena, const char *definition, const char *source);
+
 /* Whether two descriptions differ in more than the line ends after the last line. */
 bool task_descriptions_differ(const char *a, const char *b);
 

@@ -158,6 +158,13 @@ static void the_text_around_a_description_stays(void **state)
 		"# first\ndescription: |\n  new\n\n  lines\n\n# files\nfiles: []\n");
 	assert_string_equal(
 		task_replace_description(arena, "description: old", ""), "description: \"\"\n");
+	assert_string_equal(task_copy_description(arena, "a: 1\ndescription: \"\"\nb: 2\n",
+							"description: >-\n  old\n\n  old\nb: 1\n"),
+		"a: 1\ndescription: >-\n  old\n\n  old\nb: 2\n");
+	assert_string_equal(
+		task_copy_description(arena, "description: \"\"\nb: 2\n", "description: old"),
+		"description: old\nb: 2\n");
+	assert_null(task_copy_description(arena, "description: new\n", "a: 1\n"));
 	assert_null(task_replace_description(arena, "{description: old}\n", "new"));
 	assert_null(task_replace_description(arena, "  description: old\n", "new"));
 }

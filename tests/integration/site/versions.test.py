@@ -336,6 +336,7 @@ def the_editor_shows_the_texts_of_the_task():
 	fields = open_editor()
 	equal(fields["description"], "Old <b>words</b>.")
 	equal(fields["template_Python"], "a = 1\r\n")
+	contains(fields["definition"], 'lang: py\r\ndescription: ""\r\nfiles:')
 	contains(fields["definition"], "benchmarks: [{size: 1024}]")
 	contains(whole(carl.get("/admin/leaderboard/words/edit")).text, f'href="{EDITED}"')
 
@@ -488,14 +489,16 @@ def a_save_leaves_the_settings_and_who_sees_the_leaderboard():
 	site.publish("shut")
 	sql(
 		"UPDATE leaderboards SET visibility = 'closed', deadline = '2020-01-03', "
-		"accepting = FALSE, frozen_at = '2020-01-02', archived_at = '2020-01-04' WHERE name = 'shut'"
+		"accepting = FALSE, frozen_at = '2020-01-02', archived_at = '2020-01-04' "
+		"WHERE name = 'shut'"
 	)
 
 	def settings():
 		return sql(
 			"SELECT visibility, deadline, accepting, frozen_at, archived_at, sources_open, "
-			"practice, source_license, secret_seed, (SELECT GROUP_CONCAT(gpu) FROM leaderboard_gpus g "
-			"WHERE g.leaderboard_id = l.id) FROM leaderboards l WHERE name = 'shut'"
+			"practice, source_license, secret_seed, (SELECT GROUP_CONCAT(gpu) "
+			"FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id) "
+			"FROM leaderboards l WHERE name = 'shut'"
 		)
 
 	address, before = "/admin/leaderboard/shut/task", settings()
@@ -563,11 +566,8 @@ def faults_are_listed_and_the_texts_stay_as_typed():
 		({"template_Python": ""}, "is empty"),
 		({"description": "\x01"}, "Podium cannot write this description into task.yml."),
 		(
-			{
-				"description": "Here.",
-				"definition": fields["definition"].replace("Words", "Other words"),
-			},
-			"You have changed the description here and in task.yml.",
+			{"definition": fields["definition"].replace('""', "Twice.")},
+			"leave the key description in task.yml empty",
 		),
 	):
 		for action in ("preview", "save"):
@@ -576,14 +576,10 @@ def faults_are_listed_and_the_texts_stay_as_typed():
 			contains(answer.words(), sentence)
 			for name, text in change.items():
 				equal(fields_of(answer)[name], text)
-	both = {
-		"template_Python": "",
-		"description": "Here.",
-		"definition": fields["definition"].replace("Words", "Other words"),
-	}
-	words = whole(send_editor({**fields, **both}, "save")).words()
-	for sentence in ("There are 2 problems", "is empty", "You have changed the description here"):
-		contains(words, sentence)
+	wrong = {"template_Python": "", "definition": f"{fields['definition']}more: 1\n"}
+	answer = whole(send_editor({**fields, **wrong, "description": "x" * (4 << 20)}, "save"))
+	for sentence in ("2 problems", "is empty", 'no key "more"', "yml is larger than 4 MiB"):
+		contains(answer.words(), sentence)
 	equal(stored(), before)
 	equal(dora.post(EDITED, [("action", "save")], csrf=dora.csrf("/account")).status, 403)
 
