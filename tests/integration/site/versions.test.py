@@ -507,6 +507,13 @@ def a_save_leaves_the_settings_and_who_sees_the_leaderboard():
 	fields["definition"] = fields["definition"].replace(*SHAPES)
 	save(fields, address=address)
 	equal(wanted("shut"), [["2"]])
+	equal(
+		sql(
+			"SELECT p.visibility FROM publications p JOIN leaderboards l "
+			"ON l.id = p.leaderboard_id WHERE l.name = 'shut'"
+		),
+		[["closed"]],
+	)
 	site.publish("shut", "2")
 	equal([row[3] for row in stored("shut")], ["0", "1"])
 	equal(settings(), before)
