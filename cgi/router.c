@@ -130,6 +130,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/admin/leaderboards/new", action_leaderboard_new, CREATORS, upload_bytes },
 	{ METHOD_GET, "/admin/leaderboard/*/edit", page_leaderboard_edit, STAFF, 0 },
 	{ METHOD_POST, "/admin/leaderboard/*/edit", action_leaderboard_edit, STAFF, upload_bytes },
+	{ METHOD_GET, "/admin/leaderboard/*/task", page_task_edit, STAFF, 0 },
+	{ METHOD_POST, "/admin/leaderboard/*/task", action_task_edit, STAFF, upload_bytes },
 	{ METHOD_GET, "/admin/leaderboard/*/delete", page_leaderboard_delete, STAFF, 0 },
 	{ METHOD_POST, "/admin/leaderboard/*/delete", action_leaderboard_delete, STAFF, form_bytes },
 	{ METHOD_GET, "/admin/leaderboard/*/publishing", page_publishing, STAFF, 0 },

@@ -105,6 +105,8 @@ handler page_invites, action_invites, page_join, action_join;
 handler page_archive;
 /* versions.c: versions of a task, cloning */
 handler page_versions, page_version_diff, page_switch, action_switch, page_clone, action_clone;
+/* task_edit.c: edits the texts of a task */
+handler page_task_edit, action_task_edit;
 /* dry_run.c: tests a version of a task */
 handler page_dry_run, page_dry_run_status, action_dry_run;
 /* webhooks.c: sends events to other programs */

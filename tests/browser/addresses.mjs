@@ -77,8 +77,9 @@ export const FULL = (ids) => [...EMPTY,
 		`/compare?a=${ids.own}&b=${ids.queued}`),
 	`/compare?a=${ids.own}&b=${ids.other}`, `/comparison/${ids.comparison}`, '/user/participant7',
 	ids.link, ...ids.mail, `/join?code=code-of-a-class-2`,
-	...['edit', 'delete', 'publishing', 'versions', 'diff?from=1&to=2', 'switch?version=2', 'clone',
-		'dryrun', 'similar', 'hooks', 'roles', 'exceptions', 'unfrozen']
+	...['edit', 'task', 'delete', 'publishing', 'versions', 'diff?from=1&to=2',
+		'switch?version=2', 'clone', 'dryrun', 'similar', 'hooks', 'roles', 'exceptions',
+		'unfrozen']
 		.map((page) => `/admin${long(`/${page}`)}`),
 	'/admin/leaderboard/closed_one/publishing', `/admin/leaderboard/${CROWD}/dryrun`,
 	`/admin/leaderboard/${CROWD}/edit`, ...only(ADMIN, `/admin/sets/${ids.set}`),
@@ -94,8 +95,8 @@ export const USUAL = ({ board, reader, best, other }) => [...ANYWHERE, `/user/${
 	...['', '?view=shapes', '?view=gpus', '?view=live', '/task', '/submit', '/mine', '/questions',
 		'/task/file/eval.py'].map((rest) => `/leaderboard/${board}${rest}`),
 	`/submission/${best}`, `/compare?a=${best}&b=${other}`,
-	...['edit', 'delete', 'publishing', 'versions', 'clone', 'dryrun', 'similar', 'hooks', 'roles',
-		'exceptions', 'unfrozen']
+	...['edit', 'task', 'delete', 'publishing', 'versions', 'clone', 'dryrun', 'similar', 'hooks',
+		'roles', 'exceptions', 'unfrozen']
 		.map((page) => `/admin/leaderboard/${board}/${page}`),
 	`/admin/submission/${best}`];
 

@@ -108,6 +108,7 @@ ADDRESSES = [
 	("admin", "/admin", "/admin"),
 	("admin", "/admin/leaderboards/new", "/admin/leaderboards/new"),
 	("admin", "/admin/leaderboard/*/edit", "/admin/leaderboard/bench/edit"),
+	("admin", "/admin/leaderboard/*/task", "/admin/leaderboard/bench/task"),
 	("admin", "/admin/leaderboard/*/delete", "/admin/leaderboard/bench/delete"),
 	("admin", "/admin/leaderboard/*/publishing", "/admin/leaderboard/bench/publishing"),
 	("admin", "/admin/leaderboard/*/versions", "/admin/leaderboard/bench/versions"),

@@ -146,6 +146,7 @@ def addresses_of_all():
 			yield f"/leaderboard/{board}{rest}"
 		for rest in (
 			"edit",
+			"task",
 			"publishing",
 			"versions",
 			"diff",
@@ -308,6 +309,7 @@ ACTIONS = {
 	"/admin/submission/*": ["hold", "note"],
 	"/admin/review": ["release", "reject"],
 	"/admin/leaderboard/*/publishing": ["save", "remove", "readmit"],
+	"/admin/leaderboard/*/task": ["preview", "save"],
 	"/admin/hooks/*": ["test", "pause", "resume", "change"],
 }
 

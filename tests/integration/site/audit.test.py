@@ -197,6 +197,14 @@ DEEDS = [
 		[("task", "task.zip", task_zip(TASK.replace("1024", "2048")))],
 	),
 	(
+		"/admin/leaderboard/*/task",
+		"/admin/leaderboard/club/task",
+		[("action", "save"), ("description", "Another text.")],
+		"leaderboard.update",
+		"club",
+		"task: still version 1, with another description",
+	),
+	(
 		"/admin/leaderboard/*/switch",
 		"/admin/leaderboard/club/switch?version=2",
 		[],

@@ -76,6 +76,7 @@ LOSES_NOTHING = {
 	"/admin/gpus/release",
 	"/admin/leaderboards/new",
 	"/admin/leaderboard/*/edit",
+	"/admin/leaderboard/*/task",
 	"/admin/leaderboard/*/hooks",
 	"/admin/hooks",
 	"/admin/leaderboard/*/clone",

@@ -125,6 +125,7 @@ ITS_OWN = {
 	"/comparison/*/status": ["/comparison/{comparison}/status"],
 	"/admin/submission/*": ["/admin/submission/{ada}"],
 	"/admin/leaderboard/*/edit": ["/admin/leaderboard/small/edit"],
+	"/admin/leaderboard/*/task": ["/admin/leaderboard/small/task"],
 	"/admin/leaderboard/*/delete": ["/admin/leaderboard/small/delete"],
 	"/admin/leaderboard/*/publishing": ["/admin/leaderboard/small/publishing"],
 	"/admin/leaderboard/*/versions": ["/admin/leaderboard/small/versions"],

@@ -48,6 +48,7 @@ MORE_QUESTIONS = {
 	"/submission/*/plan/*": 4,
 	"/admin/sets/*": 3,
 	"/admin/leaderboard/*/edit": 3,
+	"/admin/leaderboard/*/task": 4,
 	"/admin/rejudgings/*/*": 4,
 	"/account/security": 3,
 	"/admin/contest/*": 4,

@@ -183,6 +183,7 @@ PAGES = {
 	"/admin": ("/admin", STAFF),
 	"/admin/leaderboards/new": ("/admin/leaderboards/new", CREATORS),
 	"/admin/leaderboard/*/edit": ("/admin/leaderboard/small/edit", ITS_CREATOR),
+	"/admin/leaderboard/*/task": ("/admin/leaderboard/small/task", ITS_CREATOR),
 	"/admin/leaderboard/*/delete": ("/admin/leaderboard/small/delete", ITS_OWNER),
 	"/admin/leaderboard/*/publishing": ("/admin/leaderboard/small/publishing", ITS_CREATOR),
 	"/admin/leaderboard/*/versions": ("/admin/leaderboard/small/versions", ITS_CREATOR),
@@ -380,6 +381,11 @@ FORMS = {
 		[("gpu", "H200"), ("deadline", "2040-01-01 00:00")],
 		ITS_CREATOR,
 		FILE,
+	),
+	"/admin/leaderboard/*/task": (
+		"/admin/leaderboard/small/task",
+		[("action", "save"), ("description", "Another text.")],
+		ITS_CREATOR,
 	),
 	"/admin/leaderboard/*/delete": (
 		"/admin/leaderboard/small/delete",
