@@ -157,6 +157,12 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM uploads WHERE creator_id = ?"),
 	COMMAND("DELETE FROM leaderboard_members WHERE user_id = ?"),
 	COMMAND("DELETE FROM leaderboard_removals WHERE user_id = ?"),
+	/* A team goes with its last member, unless it has submitted something. */
+	COMMAND("DELETE t FROM team_members m JOIN users t ON t.id = m.team_id WHERE m.user_id = ? "
+			"AND NOT EXISTS (SELECT 1 FROM team_members o WHERE o.team_id = m.team_id "
+			"  AND o.user_id <> m.user_id) "
+			"AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = m.team_id)"),
+	COMMAND("DELETE FROM team_members WHERE user_id = ?"),
 	COMMAND("DELETE FROM user_days WHERE user_id = ?"),
 	COMMAND("UPDATE invites SET note = '' WHERE created_by = ?"),
 	COMMAND("DELETE d FROM webhooks h JOIN webhook_deliveries d ON d.webhook_id = h.id "
@@ -172,7 +178,8 @@ static const struct statement LEFTOVERS[] = {
 			"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), "
 			"CONCAT('change password ', u.name), CONCAT('delete account ', u.name), "
 			"CONCAT('invite code ', u.name), CONCAT('change webhooks ', u.name), "
-			"CONCAT('change address ', u.name)) WHERE u.id = ?"),
+			"CONCAT('change address ', u.name), CONCAT('make teams ', u.name), "
+			"CONCAT('team code ', u.name)) WHERE u.id = ?"),
 	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON LEFT(r.subject, 12 + "
 			"LENGTH(u.name)) = CONCAT('login pair ', u.name, ' ') WHERE u.id = ?"),
 };

@@ -79,6 +79,7 @@ struct token_holder {
 	int64_t user_id;
 	const char *user;
 	enum role role;
+	int64_t in_teams; /* the user is a member of a team */
 };
 int token_find(struct database *db, struct arena *arena, const char *secret,
 	struct token_holder *holder, struct error *error);

@@ -283,3 +283,15 @@ bool section_is(const struct page *page, const char *section)
 {
 	return strcmp(page->section, section) == 0;
 }
+
+/* ---- the viewer ---- */
+
+bool viewer_acts_for(const struct viewer *viewer, int64_t user_id)
+{
+	if (!viewer->id)
+		return false;
+	bool found = viewer->id == user_id;
+	for (size_t i = 0; i < viewer->team_count && !found; i++)
+		found = viewer->teams[i] == user_id;
+	return found;
+}

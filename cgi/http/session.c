@@ -3,6 +3,7 @@
 #include "cgi/http/cookie.h"
 #include "cgi/http/csrf.h"
 #include "cgi/http/known_browser.h"
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 #include "lib/job/job.h"
 
@@ -15,7 +16,7 @@ enum { session_days = 14, seen_again_after_ms = 60000 };
 struct session_row {
 	int64_t user_id;
 	const char *name, *role;
-	int64_t must_change_password, seen_at_ms, held, overtaken;
+	int64_t must_change_password, seen_at_ms, held, overtaken, in_teams;
 };
 static const struct column SESSION_COLUMNS[] = {
 	INTEGER(struct session_row, user_id),
@@ -25,23 +26,25 @@ static const struct column SESSION_COLUMNS[] = {
 	TIME(struct session_row, seen_at_ms),
 	INTEGER(struct session_row, held),
 	INTEGER(struct session_row, overtaken),
+	INTEGER(struct session_row, in_teams),
 };
 #define HELD_JOB SQL_IS_HELD("j")
 #define OVERTAKEN SQL_IS_OVERTAKEN("s.user_id")
 static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUMNS,
 	"SELECT s.user_id, u.name, u.role, u.must_change_password, s.seen_at AS seen_at_ms, "
 	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " HELD_JOB "), 0) AS held, " OVERTAKEN
-	" AS overtaken "
-	"FROM sessions s JOIN users u ON u.id = s.user_id "
-	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) "
-	"AND u.banned_at IS NULL AND u.deleted_at IS NULL");
+	" AS overtaken, " SQL_IN_TEAMS(
+		"s.user_id") " AS in_teams "
+					 "FROM sessions s JOIN users u ON u.id = s.user_id "
+					 "WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) "
+					 "AND u.banned_at IS NULL AND u.deleted_at IS NULL AND u.kind = 'person'");
 static const struct statement SEEN =
 	COMMAND("UPDATE sessions SET seen_at = UTC_TIMESTAMP(3), seen_address = ?, "
 			"seen_user_agent = LEFT(?, 255) WHERE token_hash = ?");
 static const struct statement INSERT_SESSION =
 	COMMAND("INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
 			"SELECT ?, id, ?, LEFT(?, 255), UTC_TIMESTAMP(3) + INTERVAL ? DAY FROM users "
-			"WHERE id = ? AND banned_at IS NULL AND deleted_at IS NULL "
+			"WHERE id = ? AND banned_at IS NULL AND deleted_at IS NULL AND kind = 'person' "
 			"AND password_hash = COALESCE(?, password_hash) LOCK IN SHARE MODE");
 static const struct statement DELETE_SESSION = COMMAND("DELETE FROM sessions WHERE token_hash = ?");
 static const struct statement DELETE_EXPIRED =
@@ -78,6 +81,30 @@ static int read_overtaken(struct request *request)
 	return 0;
 }
 
+int viewer_read_teams(struct request *request, bool in_teams)
+{
+	struct team *teams = NULL;
+	size_t count = 0;
+	int rc = in_teams ? teams_of_person(
+				 request->db, request->arena, request->viewer.id, &teams, &count, request->error)
+					  : 0;
+	int64_t *ids = arena_array(request->arena, int64_t, count + 1);
+	for (size_t i = 0; i < count && !rc; i++)
+		ids[i] = teams[i].id;
+	request->viewer.teams = ids;
+	request->viewer.team_count = rc ? 0 : count;
+	return rc;
+}
+
+int64_t viewer_author_on(struct request *request, int64_t leaderboard_id)
+{
+	const struct viewer *viewer = &request->viewer;
+	int64_t author_id = viewer->id;
+	if (viewer->team_count)
+		team_author(request->db, request->arena, viewer->id, leaderboard_id, &author_id, NULL);
+	return author_id;
+}
+
 int session_recognise(struct request *request)
 {
 	const unsigned char *token = cookie_token(request);
@@ -101,6 +128,9 @@ int session_recognise(struct request *request)
 	if (now_ms() - row.seen_at_ms > seen_again_after_ms)
 		database_execute(request->db, &SEEN, NULL, "ssb", request->address, request->user_agent,
 			hash, sizeof hash);
+	rc = viewer_read_teams(request, row.in_teams);
+	if (rc)
+		return rc;
 	/* Only a GET shows the notice, because dismissing it leads back to the page's address. */
 	return row.overtaken && request->method == METHOD_GET && !request->viewer.must_change_password
 		? read_overtaken(request)

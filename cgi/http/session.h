@@ -9,6 +9,13 @@
  * session. */
 int session_recognise(struct request *request);
 
+/* Reads the teams of request->viewer, which the caller has filled. `in_teams`: SQL_IN_TEAMS. */
+int viewer_read_teams(struct request *request, bool in_teams);
+
+/* The account to which the viewer's submissions to a leaderboard belong: their team's or their own
+ * (team_author); 0: not logged in. For pages. If the database fails, it is their own. */
+int64_t viewer_author_on(struct request *request, int64_t leaderboard_id);
+
 /* Creates a session, ends the old one, and sets the cookie. `password_hash` is the hash that the
  * login's password matched; NULL: no password was checked. Returns ERROR_CONFLICT if the account
  * has another hash by now, or was banned or deleted. */

@@ -126,6 +126,20 @@ static const struct statement SEATS = SELECT(struct seat_row, SEAT_COLUMNS,
 	"JOIN leaderboards l ON l.id = m.leaderboard_id "
 	"WHERE m.user_id = ? ORDER BY m.joined_at");
 
+struct team_row {
+	const char *team, *contest;
+	int64_t joined_at_ms;
+};
+static const struct column TEAM_COLUMNS[] = {
+	TEXT(struct team_row, team),
+	TEXT(struct team_row, contest),
+	TIME(struct team_row, joined_at_ms),
+};
+static const struct statement TEAMS = SELECT(struct team_row, TEAM_COLUMNS,
+	"SELECT u.name AS team, c.name AS contest, m.joined_at AS joined_at_ms FROM team_members m "
+	"JOIN users u ON u.id = m.team_id JOIN contests c ON c.id = m.contest_id "
+	"WHERE m.user_id = ? ORDER BY m.joined_at");
+
 struct use_row {
 	const char *code;
 	int64_t used_at_ms;
@@ -362,6 +376,7 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "places", &PLACES },
 	{ "overtaken", &OVERTAKINGS },
 	{ "seats", &SEATS },
+	{ "teams", &TEAMS },
 	{ "invite_codes_used", &USES },
 	{ "removals", &REMOVALS },
 	{ "days", &DAYS },

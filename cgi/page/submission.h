@@ -18,6 +18,7 @@
 struct submission_row {
 	int64_t id, user_id, leaderboard_id;
 	const char *user, *leaderboard, *file_name, *mode;
+	const char *sent_by; /* the member who submitted for the team `user`; NULL: `user` itself */
 	int64_t submitted_at_ms, version_number, current_version;
 	int64_t ended, sources_public;
 	/* Submitted after the deadline or by a dry run, and therefore never ranked. */

@@ -12,6 +12,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	INTEGER(struct submission_row, user_id),
 	INTEGER(struct submission_row, leaderboard_id),
 	TEXT(struct submission_row, user),
+	TEXT(struct submission_row, sent_by),
 	TEXT(struct submission_row, leaderboard),
 	TEXT(struct submission_row, file_name),
 	TEXT(struct submission_row, mode),
@@ -39,7 +40,8 @@ static const struct column SUBMISSION_COLUMNS[] = {
 #define MAY_SEE_TRIAL SQL_MAY_SEE_TRIAL("s", "l")
 #define SUBMISSION_WITH(task, source) \
 	SELECT(struct submission_row, SUBMISSION_COLUMNS, \
-		"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, " \
+		"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, " \
+		"(SELECT w.name FROM users w WHERE w.id = s.sent_by) AS sent_by, l.name AS leaderboard, " \
 		"s.file_name, s.mode, " \
 		"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = " \
 		"l.task_version_id AS current_version, " \
@@ -71,8 +73,7 @@ const struct statement submission_reading = SUBMISSION_WITH(NO_TASK, "NULL"),
 
 bool submission_is_owned(const struct request *request, const struct submission_row *row)
 {
-	return request->viewer.id
-		&& (request->viewer.id == row->user_id || request->viewer.role == ROLE_ADMIN);
+	return viewer_acts_for(&request->viewer, row->user_id) || request->viewer.role == ROLE_ADMIN;
 }
 
 int submission_take(
@@ -124,7 +125,7 @@ int submission_to_cancel(struct request *request, struct submission_row *row)
 int submission_of_author(struct request *request, const char *deed, struct submission_row *row)
 {
 	int rc = submission_without_task(request, row);
-	return rc || request->viewer.id == row->user_id
+	return rc || viewer_acts_for(&request->viewer, row->user_id)
 		? rc
 		: fail(request->error, ERROR_FORBIDDEN, "Only its author may %s.", deed);
 }

@@ -546,7 +546,7 @@ static struct submission_view view_of(
 		.may_see_source = submission_may_see_source(request, row),
 		.may_see_output = submission_is_owned(request, row),
 		.is_admin = request->viewer.role == ROLE_ADMIN,
-		.is_author = request->viewer.id && request->viewer.id == row->user_id };
+		.is_author = viewer_acts_for(&request->viewer, row->user_id) };
 }
 
 static int ask_for_results(struct request *request, int64_t id, struct database_answer *answers)

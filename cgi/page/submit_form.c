@@ -1,4 +1,5 @@
 /* The form for a submission: what it offers, and what the visitor should know before. */
+#include "cgi/http/session.h"
 #include "cgi/page/submit.h"
 
 #include "cgi/action/intake.h"
@@ -139,8 +140,9 @@ static const char *wanted_template(const struct request *request, const struct t
 static int read_submit_form(struct request *request, const struct submit_form *form,
 	const struct quota_use uses[static quota_modes], struct database_answer *answers)
 {
-	int64_t user = request->viewer.id, leaderboard_id = form->leaderboard->id,
-			version = form->leaderboard->task_version_id, none = 0;
+	int64_t user = viewer_author_on(request, form->leaderboard->id),
+			leaderboard_id = form->leaderboard->id, version = form->leaderboard->task_version_id,
+			none = 0;
 	if (!user)
 		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers,
 			request->error, "iii", leaderboard_id, none, none);

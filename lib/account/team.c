@@ -1,0 +1,516 @@
+#include "lib/account/team.h"
+
+#include "lib/account/user.h"
+#include "lib/base/scope.h"
+#include "lib/base/text.h"
+
+#include <sodium.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+static const struct column CONTEST_COLUMNS[] = {
+	INTEGER(struct team_contest, id),
+	TEXT(struct team_contest, name),
+	TEXT(struct team_contest, title),
+	INTEGER(struct team_contest, creator_id),
+	INTEGER(struct team_contest, team_members),
+	INTEGER(struct team_contest, has_ended),
+};
+#define CONTEST \
+	"SELECT id, name, title, creator_id, team_members, ends_at <= UTC_TIMESTAMP(3) AS has_ended " \
+	"FROM contests WHERE "
+static const struct statement CONTEST_BY_NAME =
+	SELECT(struct team_contest, CONTEST_COLUMNS, CONTEST "name = ?");
+static const struct statement CONTEST_BY_ID =
+	SELECT(struct team_contest, CONTEST_COLUMNS, CONTEST "id = ?");
+
+int team_contest_by_name(struct database *db, struct arena *arena, const char *name,
+	struct team_contest *contest, struct error *error)
+{
+	/* Contests are named as leaderboards are. Other text might not fit the ASCII column. */
+	int rc = text_is_leaderboard_name(name)
+		? database_row(db, arena, &CONTEST_BY_NAME, contest, error, "s", name)
+		: ERROR_NOT_FOUND;
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no contest of this name.") : rc;
+}
+
+static const struct column TEAM_COLUMNS[] = {
+	INTEGER(struct team, id),
+	TEXT(struct team, name),
+	INTEGER(struct team, contest_id),
+	TEXT(struct team, contest),
+	TEXT(struct team, contest_title),
+	TEXT(struct team, code),
+	TIME(struct team, locked_at_ms),
+	INTEGER(struct team, most),
+	INTEGER(struct team, members),
+	TEXT(struct team, members_words),
+};
+/* 50 names of 32 characters exceed the usual 1 KiB of GROUP_CONCAT, so a longer list ends in the
+ * middle; the page of the team has all members. */
+#define TEAM \
+	"SELECT t.user_id AS id, u.name, t.contest_id, c.name AS contest, c.title AS contest_title, " \
+	"t.code, t.locked_at AS locked_at_ms, c.team_members AS most, " \
+	"(SELECT COUNT(*) FROM team_members m WHERE m.team_id = t.user_id) AS members, " \
+	"(SELECT GROUP_CONCAT(p.name ORDER BY p.name SEPARATOR ', ') FROM team_members m " \
+	"  JOIN users p ON p.id = m.user_id WHERE m.team_id = t.user_id) AS members_words " \
+	"FROM teams t JOIN users u ON u.id = t.user_id JOIN contests c ON c.id = t.contest_id "
+static const struct statement OF_CONTEST =
+	SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.contest_id = ? ORDER BY u.name");
+static const struct statement OF_PERSON = SELECT(struct team, TEAM_COLUMNS,
+	TEAM "JOIN team_members own ON own.team_id = t.user_id WHERE own.user_id = ? "
+		 "ORDER BY t.user_id DESC");
+static const struct statement BY_NAME = SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE u.name = ?");
+static const struct statement BY_CODE = SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.code = ?");
+static const struct statement BY_ID = SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.user_id = ?");
+
+int teams_of_contest(struct database *db, struct arena *arena, int64_t contest_id,
+	struct team **teams, size_t *count, struct error *error)
+{
+	return database_rows(db, arena, &OF_CONTEST, teams, count, error, "i", contest_id);
+}
+
+int teams_of_person(struct database *db, struct arena *arena, int64_t user_id, struct team **teams,
+	size_t *count, struct error *error)
+{
+	return database_rows(db, arena, &OF_PERSON, teams, count, error, "i", user_id);
+}
+
+int team_by_name(struct database *db, struct arena *arena, const char *name, struct team *team,
+	struct error *error)
+{
+	int rc = text_is_user_name(name) ? database_row(db, arena, &BY_NAME, team, error, "s", name)
+									 : ERROR_NOT_FOUND;
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no team of this name.") : rc;
+}
+
+static const struct column MEMBER_COLUMNS[] = {
+	TEXT(struct team_member, name),
+	INTEGER(struct team_member, user_id),
+	TIME(struct team_member, joined_at_ms),
+};
+static const struct statement MEMBERS = SELECT(struct team_member, MEMBER_COLUMNS,
+	"SELECT u.name, m.user_id, m.joined_at AS joined_at_ms FROM team_members m "
+	"JOIN users u ON u.id = m.user_id WHERE m.team_id = ? ORDER BY u.name");
+
+int team_members(struct database *db, struct arena *arena, int64_t team_id,
+	struct team_member **members, size_t *count, struct error *error)
+{
+	return database_rows(db, arena, &MEMBERS, members, count, error, "i", team_id);
+}
+
+/* ---- whose is a submission ---- */
+
+struct id_row {
+	int64_t id;
+};
+static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
+#define TEAM_ON_LEADERBOARD \
+	"SELECT m.team_id AS id FROM contest_problems p JOIN team_members m " \
+	"ON m.contest_id = p.contest_id AND m.user_id = ? WHERE p.leaderboard_id = ?"
+static const struct statement AUTHOR = SELECT(struct id_row, ID_COLUMNS, TEAM_ON_LEADERBOARD);
+static const struct statement LOCK_ACCOUNT =
+	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM users WHERE id = ? FOR UPDATE");
+static const struct statement NOTE_RANKED = COMMAND(
+	"UPDATE teams SET locked_at = UTC_TIMESTAMP(3) WHERE user_id = ? AND locked_at IS NULL");
+
+int team_author(struct database *db, struct arena *arena, int64_t user_id, int64_t leaderboard_id,
+	int64_t *author_id, struct error *error)
+{
+	struct id_row team;
+	int rc = database_row(db, arena, &AUTHOR, &team, error, "ii", user_id, leaderboard_id);
+	*author_id = rc ? user_id : team.id;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
+static const struct statement MEMBER = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT team_id AS id FROM team_members WHERE team_id = ? AND user_id = ?");
+
+int team_acts_for(
+	struct database *db, int64_t person_id, int64_t account_id, bool *acts, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct id_row row;
+	int rc = person_id == account_id
+		? 0
+		: database_row(db, arena, &MEMBER, &row, error, "ii", account_id, person_id);
+	*acts = !rc;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
+static int lock_account(struct database *db, struct arena *arena, int64_t id, struct error *error)
+{
+	struct id_row row;
+	return database_row(db, arena, &LOCK_ACCOUNT, &row, error, "i", id);
+}
+
+/* The members of a team change only in transactions that have locked the person's row first. */
+int team_lock_author(struct database *db, struct arena *arena, int64_t user_id,
+	int64_t leaderboard_id, int64_t *author_id, struct error *error)
+{
+	int rc = lock_account(db, arena, user_id, error);
+	if (!rc)
+		rc = team_author(db, arena, user_id, leaderboard_id, author_id, error);
+	return rc || *author_id == user_id ? rc : lock_account(db, arena, *author_id, error);
+}
+
+int team_note_ranked(struct database *db, int64_t author_id, struct error *error)
+{
+	return database_execute(db, &NOTE_RANKED, error, "i", author_id);
+}
+
+/* ---- changing ---- */
+
+struct change {
+	const char *contest, *team, *code, *user, *reason; /* what the caller gave */
+	const struct actor *actor;
+	int64_t most, id;
+};
+
+typedef char team_code[team_code_length + 1];
+
+/* Draws letters and digits that do not look alike; 24 of them have about 119 bits. */
+static void draw_code(team_code code)
+{
+	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
+	for (size_t i = 0; i < team_code_length; i++)
+		code[i] = letters[randombytes_uniform(sizeof letters - 1)];
+	code[team_code_length] = '\0';
+}
+
+static const struct statement INSERT_ACCOUNT = COMMAND(
+	"INSERT INTO users (name, password_hash, role, kind) VALUES (?, '', 'participant', 'team')");
+static const struct statement INSERT_TEAM =
+	COMMAND("INSERT INTO teams (user_id, contest_id, code) VALUES (?, ?, ?)");
+static const struct statement INSERT_MEMBER =
+	COMMAND("INSERT INTO team_members (team_id, user_id, contest_id) VALUES (?, ?, ?)");
+static const struct statement DELETE_MEMBER =
+	COMMAND("DELETE FROM team_members WHERE team_id = ? AND user_id = ?");
+static const struct statement SET_CODE = COMMAND("UPDATE teams SET code = ? WHERE user_id = ?");
+/* A team that was never anything leaves its name to others. */
+static const struct statement DELETE_UNUSED =
+	COMMAND("DELETE FROM users WHERE id = ? AND kind = 'team' AND NOT EXISTS "
+			"(SELECT 1 FROM team_members m WHERE m.team_id = users.id) AND NOT EXISTS "
+			"(SELECT 1 FROM submissions s WHERE s.user_id = users.id)");
+static const struct statement TEAM_OF_PERSON = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT team_id AS id FROM team_members WHERE user_id = ? AND contest_id = ?");
+/* Also submissions that were withdrawn or failed: otherwise somebody could use their own quota
+ * first and the team's afterwards. */
+static const struct statement RANKED_BEFORE = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT s.id FROM contest_problems p JOIN submissions s ON s.user_id = ? "
+	"AND s.leaderboard_id = p.leaderboard_id AND s.mode = 'ranked' AND NOT s.dry_run "
+	"WHERE p.contest_id = ? LIMIT 1");
+static const struct column COUNT_COLUMNS[] = { INTEGER(struct id_row, id) };
+static const struct statement COUNT_MEMBERS = SELECT(
+	struct id_row, COUNT_COLUMNS, "SELECT COUNT(*) AS id FROM team_members WHERE team_id = ?");
+static const struct statement IS_LOCKED = SELECT(struct id_row, COUNT_COLUMNS,
+	"SELECT locked_at IS NOT NULL AS id FROM teams WHERE user_id = ?");
+
+static int note(struct database *db, const struct actor *actor, const char *action,
+	const char *team, const char *detail, struct error *error)
+{
+	return audit(db, actor->id, actor->name, actor->address, action, team, detail, error);
+}
+
+/* Fails if the person, whose row is locked, cannot become a member of any team of the contest. */
+static int check_person(struct database *db, struct arena *arena, int64_t user_id, const char *name,
+	int64_t contest_id, struct error *error)
+{
+	struct id_row row;
+	int rc = database_row(db, arena, &TEAM_OF_PERSON, &row, error, "ii", user_id, contest_id);
+	if (!rc)
+		return fail(error, ERROR_CONFLICT, "%s is in a team of this contest already.", name);
+	if (rc == ERROR_NOT_FOUND)
+		rc = database_row(db, arena, &RANKED_BEFORE, &row, error, "ii", user_id, contest_id);
+	if (!rc)
+		return fail(error, ERROR_CONFLICT,
+			"%s has a ranked submission of their own in this contest, and would rank twice in a "
+			"team.",
+			name);
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
+static int check_contest(const struct team_contest *contest, struct error *error)
+{
+	if (contest->has_ended)
+		return fail(error, ERROR_CONFLICT, "The contest has ended, so its teams stay as they are.");
+	if (!contest->team_members)
+		return fail(error, ERROR_CONFLICT, "The contest has no teams.");
+	return 0;
+}
+
+static int create_body(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct change *change = context;
+	const struct actor *actor = change->actor;
+	struct team_contest contest;
+	team_code code;
+	draw_code(code);
+	int rc = lock_account(db, arena, actor->id, error);
+	if (!rc)
+		rc = team_contest_by_name(db, arena, change->contest, &contest, error);
+	if (!rc)
+		rc = check_contest(&contest, error);
+	if (!rc)
+		rc = check_person(db, arena, actor->id, actor->name, contest.id, error);
+	if (!rc)
+		rc = user_check_name(db, arena, change->team, error);
+	if (rc)
+		return rc;
+	rc = database_execute(db, &INSERT_ACCOUNT, error, "s", change->team);
+	if (rc == ERROR_CONFLICT)
+		return user_fail_taken(change->team, error);
+	change->id = (int64_t)database_insert_id(db);
+	if (!rc)
+		rc = database_execute(db, &INSERT_TEAM, error, "iis", change->id, contest.id, code);
+	if (!rc)
+		rc = database_execute(db, &INSERT_MEMBER, error, "iii", change->id, actor->id, contest.id);
+	return rc ? rc
+			  : note(db, actor, "team.create", change->team,
+				  arena_printf(arena, "in the contest %s", contest.name), error);
+}
+
+/* Reads a team and locks its row in users, after that of the person. */
+static int lock_team(struct database *db, struct arena *arena, const struct statement *find,
+	const char *key, int64_t user_id, struct team *team, struct error *error)
+{
+	int rc = lock_account(db, arena, user_id, error);
+	if (!rc)
+		rc = database_row(db, arena, find, team, error, "s", key);
+	return rc ? rc : lock_account(db, arena, team->id, error);
+}
+
+static int check_place(
+	struct database *db, struct arena *arena, const struct team *team, struct error *error)
+{
+	struct id_row locked, members;
+	int rc = database_row(db, arena, &IS_LOCKED, &locked, error, "i", team->id);
+	if (!rc)
+		rc = database_row(db, arena, &COUNT_MEMBERS, &members, error, "i", team->id);
+	if (rc)
+		return rc;
+	if (locked.id)
+		return fail(error, ERROR_CONFLICT,
+			"%s has a ranked submission, so nobody joins or leaves it. Ask an admin.", team->name);
+	if (members.id >= team->most)
+		return fail(error, ERROR_CONFLICT,
+			"%s is full: a team of this contest has at most %lld "
+			"members.",
+			team->name, (long long)team->most);
+	return 0;
+}
+
+static int join_body(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct change *change = context;
+	const struct actor *actor = change->actor;
+	struct team team;
+	struct team_contest contest;
+	int rc = lock_team(db, arena, &BY_CODE, change->code, actor->id, &team, error);
+	if (rc == ERROR_NOT_FOUND)
+		return fail_field(error, "code",
+			"No team has this code. The code changes when a member leaves; ask the team for it.");
+	if (!rc)
+		rc = database_row(db, arena, &CONTEST_BY_ID, &contest, error, "i", team.contest_id);
+	if (!rc)
+		rc = check_contest(&contest, error);
+	if (!rc)
+		rc = check_person(db, arena, actor->id, actor->name, team.contest_id, error);
+	if (!rc)
+		rc = check_place(db, arena, &team, error);
+	if (!rc)
+		rc =
+			database_execute(db, &INSERT_MEMBER, error, "iii", team.id, actor->id, team.contest_id);
+	change->id = rc ? 0 : team.id;
+	return rc ? rc : note(db, actor, "team.join", team.name, "", error);
+}
+
+/* Removes a member, with whom the old code goes. */
+static int take_out(struct database *db, int64_t team_id, int64_t user_id, struct error *error)
+{
+	team_code code;
+	draw_code(code);
+	int rc = database_execute(db, &DELETE_MEMBER, error, "ii", team_id, user_id);
+	if (!rc && !database_affected(db))
+		return fail_field(error, "user", "This user is no member of the team.");
+	if (!rc)
+		rc = database_execute(db, &SET_CODE, error, "si", code, team_id);
+	return rc ? rc : database_execute(db, &DELETE_UNUSED, error, "i", team_id);
+}
+
+static int leave_body(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct change *change = context;
+	const struct actor *actor = change->actor;
+	struct team_contest contest;
+	struct id_row own, locked;
+	struct team team;
+	int rc = lock_account(db, arena, actor->id, error);
+	if (!rc)
+		rc = team_contest_by_name(db, arena, change->contest, &contest, error);
+	if (rc)
+		return rc;
+	rc = database_row(db, arena, &TEAM_OF_PERSON, &own, error, "ii", actor->id, contest.id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, ERROR_CONFLICT, "You are in no team of this contest.");
+	if (!rc)
+		rc = lock_account(db, arena, own.id, error);
+	if (!rc)
+		rc = database_row(db, arena, &BY_ID, &team, error, "i", own.id);
+	if (!rc)
+		rc = database_row(db, arena, &IS_LOCKED, &locked, error, "i", own.id);
+	if (!rc && locked.id)
+		return fail(error, ERROR_CONFLICT,
+			"%s has a ranked submission, so nobody joins or leaves it. Ask an admin.", team.name);
+	if (!rc)
+		rc = note(db, actor, "team.leave", team.name, "", error);
+	return rc ? rc : take_out(db, own.id, actor->id, error);
+}
+
+int team_create(struct database *db, const char *contest, const char *name,
+	const struct actor *actor, int64_t *id, struct error *error)
+{
+	struct change change = { .contest = contest, .team = name, .actor = actor };
+	int rc = database_transaction(db, create_body, &change, error);
+	*id = change.id;
+	return rc;
+}
+
+/* Other text than a code's own letters might not fit the ASCII column. */
+static bool is_code(const char *code)
+{
+	return strlen(code) == team_code_length
+		&& strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789") == team_code_length;
+}
+
+int team_join(struct database *db, const char *code, const struct actor *actor, int64_t *id,
+	struct error *error)
+{
+	struct change change = { .code = is_code(code) ? code : "", .actor = actor };
+	int rc = database_transaction(db, join_body, &change, error);
+	*id = change.id;
+	return rc;
+}
+
+int team_leave(
+	struct database *db, const char *contest, const struct actor *actor, struct error *error)
+{
+	struct change change = { .contest = contest, .actor = actor };
+	return database_transaction(db, leave_body, &change, error);
+}
+
+/* ---- by admins ---- */
+
+static int check_reason(const char *reason, struct error *error)
+{
+	if (!reason[strspn(reason, " ")])
+		return fail_field(error, "reason", "Enter a reason for the audit log.");
+	if (strlen(reason) > team_most_reason_bytes || !text_is_utf8(reason, strlen(reason))
+		|| text_has_control(reason))
+		return fail_field(error, "reason",
+			"A reason has at most %d bytes and no control characters.", team_most_reason_bytes);
+	return 0;
+}
+
+static int find_person(struct database *db, struct arena *arena, const char *name,
+	struct user *user, struct error *error)
+{
+	int rc = text_is_user_name(name) ? user_by_name(db, arena, name, user, error) : ERROR_NOT_FOUND;
+	if (rc && rc != ERROR_NOT_FOUND)
+		return rc;
+	return rc || user->deleted_at_ms != TIME_NULL || strcmp(user->kind, "person") != 0
+		? fail_field(error, "user", "There is no person of this name.")
+		: 0;
+}
+
+static int put_body(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	const struct change *change = context;
+	struct user user;
+	struct team team;
+	int rc = find_person(db, arena, change->user, &user, error);
+	if (!rc)
+		rc = lock_team(db, arena, &BY_NAME, change->team, user.id, &team, error);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "There is no team of this name.");
+	if (!rc)
+		rc = check_person(db, arena, user.id, user.name, team.contest_id, error);
+	if (!rc)
+		rc = database_execute(db, &INSERT_MEMBER, error, "iii", team.id, user.id, team.contest_id);
+	return rc ? rc
+			  : note(db, change->actor, "team.add", team.name,
+				  arena_printf(arena, "%s: %s", user.name, change->reason), error);
+}
+
+static int remove_body(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	const struct change *change = context;
+	struct user user;
+	struct team team;
+	int rc = find_person(db, arena, change->user, &user, error);
+	if (!rc)
+		rc = lock_team(db, arena, &BY_NAME, change->team, user.id, &team, error);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "There is no team of this name.");
+	if (!rc)
+		rc = note(db, change->actor, "team.remove", team.name,
+			arena_printf(arena, "%s: %s", user.name, change->reason), error);
+	return rc ? rc : take_out(db, team.id, user.id, error);
+}
+
+static int change_member(struct database *db, database_body *body, const char *team,
+	const char *user, const char *reason, const struct actor *actor, struct error *error)
+{
+	struct change change = {
+		.team = text_is_user_name(team) ? team : "", .user = user, .reason = reason, .actor = actor
+	};
+	int rc = check_reason(reason, error);
+	return rc ? rc : database_transaction(db, body, &change, error);
+}
+
+int team_put_member(struct database *db, const char *team, const char *user, const char *reason,
+	const struct actor *actor, struct error *error)
+{
+	return change_member(db, put_body, team, user, reason, actor, error);
+}
+
+int team_remove_member(struct database *db, const char *team, const char *user, const char *reason,
+	const struct actor *actor, struct error *error)
+{
+	return change_member(db, remove_body, team, user, reason, actor, error);
+}
+
+static const struct statement SET_LIMIT =
+	COMMAND("UPDATE contests SET team_members = ? WHERE id = ?");
+
+static int limit_body(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	const struct change *change = context;
+	struct team_contest contest;
+	int rc = team_contest_by_name(db, arena, change->contest, &contest, error);
+	if (rc || contest.team_members == change->most)
+		return rc;
+	rc = database_execute(db, &SET_LIMIT, error, "ii", change->most, contest.id);
+	return rc ? rc
+			  : note(db, change->actor, "contest.teams", contest.name,
+				  arena_printf(arena, "members of a team: %lld, was %lld", (long long)change->most,
+					  (long long)contest.team_members),
+				  error);
+}
+
+int team_limit(struct database *db, const char *contest, int64_t most, const struct actor *actor,
+	struct error *error)
+{
+	struct change change = { .contest = contest, .most = most, .actor = actor };
+	if (most < 0 || most == 1 || most > team_most_members)
+		return fail_field(error, "most", "A team may have 2 to %d members; 0 stands for no teams.",
+			team_most_members);
+	return database_transaction(db, limit_body, &change, error);
+}

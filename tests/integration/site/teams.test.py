@@ -1,0 +1,416 @@
+#!/usr/bin/env python3
+"""Teams of a contest: making, joining and leaving them, the rights of their members, and that nobody
+logs into the account of a team. A stand-in for podium-run reports what each submission tells it
+to."""
+
+import hashlib
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, whole  # noqa: E402
+from held import Held, beside  # noqa: E402
+from instance import Instance  # noqa: E402
+from small_task import case, done as ok, make_board, send_source, source_of, submit_time  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance(pretends=True, PODIUM_WORKER_NAME="here", PODIUM_QUOTA_PROFILE="2")
+sql, value = site.sql, site.value
+PASSWORD = "a long password"
+PEOPLE = ("ada", "bob", "eve", "dan", "fay", "root-of-all")
+clients = {name: Client(site.url) for name in PEOPLE}
+ada, bob, eve, dan, fay, admin = clients.values()
+anyone = Client(site.url)
+
+
+def form(client, action, contest="cup", **fields):
+	return client.post(
+		f"/contest/{contest}/teams", [("action", action), *fields.items()], csrf=client.token
+	)
+
+
+def code_of(team):
+	return value(
+		f"SELECT t.code FROM teams t JOIN users u ON u.id = t.user_id WHERE u.name = '{team}'"
+	)
+
+
+def members(team):
+	return value(
+		"SELECT COALESCE(GROUP_CONCAT(p.name ORDER BY p.name), '') FROM team_members m JOIN users u "
+		f"ON u.id = m.team_id JOIN users p ON p.id = m.user_id WHERE u.name = '{team}'"
+	)
+
+
+def holds_account(name):
+	return Held(site, f"SELECT id FROM users WHERE name = '{name}' FOR UPDATE")
+
+
+def make_contest(name, board, most=3, ends="NOW() + INTERVAL 1 DAY"):
+	sql(
+		"INSERT INTO contests (name, title, starts_at, ends_at, rules, team_members) VALUES "
+		f"('{name}', 'The {name}', NOW() - INTERVAL 1 DAY, {ends}, '', {most}); "
+		"INSERT INTO contest_problems (leaderboard_id, contest_id, position) SELECT l.id, c.id, 1 "
+		f"FROM leaderboards l, contests c WHERE l.name = '{board}' AND c.name = '{name}'; "
+		"INSERT INTO contest_entrants (contest_id, user_id) SELECT c.id, u.id FROM contests c, "
+		f"users u WHERE c.name = '{name}'"
+	)
+
+
+def enter(team):
+	"""Registers a team for its contest."""
+	sql(
+		"INSERT IGNORE INTO contest_entrants (contest_id, user_id) SELECT t.contest_id, t.user_id "
+		f"FROM teams t JOIN users u ON u.id = t.user_id WHERE u.name = '{team}'"
+	)
+
+
+def make_team(client, name, contest="cup"):
+	ok(form(client, "create", contest, name=name))
+	enter(name)
+	return code_of(name)
+
+
+@test
+def a_participant_makes_a_team_and_another_joins_it_by_its_code():
+	for name, client in clients.items():
+		client.register(name)
+		client.token = client.csrf("/account")
+	sql("UPDATE users SET role = 'admin' WHERE name = 'root-of-all'")
+	for board in ("small", "tiny", "other"):
+		make_board(admin, board)
+	make_contest("cup", "small")
+	make_contest("race", "tiny", most=2)
+	code = make_team(ada, "Quick")
+	equal(members("Quick"), "ada")
+	ok(form(bob, "join", code=f" {code}\n"))
+	equal(members("Quick"), "ada,bob")
+	page = whole(anyone.fresh("/contest/cup/teams")).words()
+	contains(page, "Quick ada, bob 2 of 3 open")
+	contains(whole(anyone.fresh("/user/Quick")).words(), "Members ada")
+
+
+@test
+def only_members_see_the_code():
+	code = code_of("Quick")
+	contains(bob.fresh("/contest/cup/teams").text, code)
+	for client in (anyone, eve, admin):
+		for path in ("/contest/cup/teams", "/user/Quick"):
+			lacks(client.fresh(path).text, code)
+	lacks(str(sql("SELECT * FROM audit_log")), code)
+	for path in [site.var / "run.log", *(site.var / "log").iterdir()]:
+		lacks(path.read_text(errors="replace"), code)
+
+
+@test
+def bad_input_gets_a_sentence():
+	for fields, status, sentence in (
+		({"action": "join", "code": "nonsense"}, 422, "No team has this code"),
+		({"action": "join", "code": "€" * 24}, 422, "No team has this code"),
+		({"action": "create", "name": "a b"}, 422, "A name has 2 to 32"),
+		({"action": "create", "name": "BOB"}, 409, "is taken"),
+		({"action": "create", "name": "quick"}, 409, "is taken"),
+		({"action": "create", "name": "deleted-user-7"}, 422, "reserved"),
+		({"action": "leave"}, 409, "You are in no team"),
+		({"action": "dance"}, 403, "This form does nothing"),
+		({"action": "limit", "most": "5"}, 403, "Only the contest"),
+		({"action": "add", "team": "Quick", "user": "eve", "reason": "x"}, 403, "Only admins"),
+	):
+		answer = form(eve, **fields)
+		equal((fields, answer.status), (fields, status))
+		contains(answer.words(), sentence)
+	equal(form(eve, "create", contest="nothing", name="Slow").status, 404)
+	equal(anyone.get("/contest/no%20name/teams").status, 404)
+	for most in ("1", "51", "-1", "x", ""):
+		equal((most, form(admin, "limit", most=most).status), (most, 422))
+	ok(form(admin, "limit", most="4"))
+	ok(form(admin, "limit", most="3"))
+	equal(form(ada, "create", name="Second").status, 409)
+	equal(members("Quick"), "ada,bob")
+
+
+@test
+def a_person_in_a_team_of_one_contest_may_join_one_of_another():
+	make_team(ada, "Racers", "race")
+	equal(members("Racers"), "ada")
+	ok(form(ada, "leave", "race"))
+	equal(value("SELECT COUNT(*) FROM users WHERE name = 'Racers'"), "0")  # its name is free again
+
+
+@test
+def the_code_changes_when_a_member_leaves():
+	old = code_of("Quick")
+	ok(form(bob, "leave"))
+	equal(form(bob, "join", code=old).status, 422)
+	ok(form(bob, "join", code=code_of("Quick")))
+
+
+@test
+def what_a_member_submits_belongs_to_the_team():
+	number = submit_time(bob, 1000.0, mode="test")
+	equal(
+		sql(
+			"SELECT u.name, w.name FROM submissions s JOIN users u ON u.id = s.user_id LEFT JOIN "
+			f"users w ON w.id = s.sent_by WHERE s.id = {number}"
+		),
+		[["Quick", "bob"]],
+	)
+	equal(value("SELECT COUNT(*) FROM teams WHERE locked_at IS NOT NULL"), "0")
+	contains(ada.get(f"/submission/{number}").words(), "bob submitted for the team Quick")
+	other = submit_time(bob, 1000.0, board="other", mode="test")  # of no contest
+	equal(
+		sql(
+			f"SELECT u.name FROM submissions s JOIN users u ON u.id = s.user_id WHERE s.id = {other}"
+		),
+		[["bob"]],
+	)
+
+
+@test
+def members_share_the_rights_of_the_author():
+	number = submit_time(ada, 900.0)
+	for client, status in ((ada, 200), (bob, 200), (eve, 403), (anyone, 403), (admin, 200)):
+		equal(client.get(f"/submission/{number}/source").status, status)
+	for client in (ada, bob):
+		contains(client.fresh("/leaderboard/small/mine").text, f"/submission/{number}")
+		contains(client.fresh("/mine?team=Quick").text, f"/submission/{number}")
+		lacks(client.fresh("/mine").text, f'href="/submission/{number}"')
+	equal(eve.get("/mine?team=Quick").status, 403)
+	equal(eve.get("/mine?team=nobody").status, 404)
+	equal(bob.post(f"/submission/{number}/note", [("note", "by bob")], csrf=bob.token).status, 303)
+	equal(eve.post(f"/submission/{number}/note", [("note", "x")], csrf=eve.token).status, 403)
+	ok(bob.post(f"/submission/{number}/withdraw", [("number", str(number))], csrf=bob.token))
+	equal(value(f"SELECT withdrawn_at IS NOT NULL FROM submissions WHERE id = {number}"), "1")
+
+
+@test
+def the_team_ranks_once():
+	submit_time(ada, 800.0)
+	submit_time(bob, 700.0)
+	equal(
+		sql("SELECT u.name, r.place FROM ranking r JOIN users u ON u.id = r.user_id"),
+		[["Quick", "1"]],
+	)
+	contains(bob.fresh("/leaderboard/small?gpu=H200&mine=1").words(), "Quick")
+
+
+@test
+def a_member_who_cancels_a_running_job_uses_the_quota_of_the_team():
+	site.hold_jobs()
+	number = send_source(ada, source_of(case(1.0), note="cancel"), mode="test")
+	sql(f"UPDATE jobs SET started_at = NOW() WHERE submission_id = {number}")
+	ok(bob.post(f"/submission/{number}/cancel", [], csrf=bob.token))
+	equal(
+		value(
+			"SELECT j.cancelled_by = s.user_id FROM jobs j JOIN submissions s ON s.id = "
+			f"j.submission_id WHERE s.id = {number}"
+		),
+		"1",
+	)
+	equal(value("SELECT COUNT(*) FROM audit_log WHERE action = 'submission.cancel'"), "0")
+	site.release_jobs()
+
+
+@test
+def members_share_a_quota():
+	for client in (ada, bob):
+		submit_time(client, 1000.0, mode="profile")
+	for client in (ada, bob):
+		answer = client.post(
+			"/leaderboard/small/submit",
+			[("mode", "profile"), ("code", source_of(case(3.0))), ("gpu", "H200")],
+			csrf=client.token,
+		)
+		equal(answer.status, 429)
+	submit_time(eve, 1000.0, mode="profile")
+
+
+@test
+def the_first_ranked_submission_locks_the_team():
+	for client, fields in (
+		(bob, {"action": "leave"}),
+		(eve, {"action": "join", "code": code_of("Quick")}),
+	):
+		answer = form(client, **fields)
+		equal(answer.status, 409)
+		contains(answer.words(), "has a ranked submission, so nobody joins or leaves it")
+	equal(members("Quick"), "ada,bob")
+
+
+@test
+def only_an_admin_changes_a_locked_team_and_gives_a_reason():
+	equal(form(admin, "add", team="Quick", user="eve", reason=" ").status, 422)
+	equal(form(admin, "add", team="Quick", user="nobody", reason="x").status, 422)
+	equal(form(admin, "add", team="Quick", user="Quick", reason="x").status, 422)
+	equal(form(admin, "add", team="nobody", user="eve", reason="x").status, 404)
+	ok(form(admin, "add", team="Quick", user="eve", reason="came late"))
+	equal(members("Quick"), "ada,bob,eve")
+	contains(eve.fresh("/mine?team=Quick").text, "/submission/")
+	ok(form(admin, "remove", team="Quick", user="eve", reason="a mistake"))
+	equal(eve.get("/mine?team=Quick").status, 403)
+	equal(
+		sql(
+			"SELECT action, actor, subject, detail FROM audit_log WHERE action IN ('team.add', 'team.remove') ORDER BY id"
+		),
+		[
+			["team.add", "root-of-all", "Quick", "eve: came late"],
+			["team.remove", "root-of-all", "Quick", "eve: a mistake"],
+		],
+	)
+
+
+@test
+def somebody_with_a_ranked_submission_of_their_own_joins_no_team():
+	code = make_team(dan, "Fresh")
+	submit_time(fay, 5000.0)
+	for fields in ({"action": "join", "code": code}, {"action": "create", "name": "Mine"}):
+		answer = form(fay, **fields)
+		equal(answer.status, 409)
+		contains(answer.words(), "would rank twice")
+	equal(form(admin, "add", team="Fresh", user="fay", reason="x").status, 409)
+	equal(members("Fresh"), "dan")
+
+
+@test
+def of_two_who_join_for_the_last_place_one_gets_it():
+	code = make_team(dan, "Pair", "race")
+	with holds_account("Pair") as held:
+		join = beside(
+			*(lambda c=client: form(c, "join", "race", code=code) for client in (eve, fay))
+		)
+		held.wait_for_others(2)
+	equal(sorted(answer.status for answer in join()), [303, 409])
+	equal(
+		value(
+			"SELECT COUNT(*) FROM team_members m JOIN users u ON u.id = m.team_id WHERE u.name = 'Pair'"
+		),
+		"2",
+	)
+
+
+def ranked(client, mean_ns, board):
+	return send_source(client, source_of(case(mean_ns)), board=board, csrf=client.token)
+
+
+@test
+def a_join_after_the_first_submission_is_refused_and_one_before_it_counts():
+	code = make_team(ada, "Twins", "race")
+	with holds_account("Twins") as held:
+		submitted = beside(lambda: ranked(ada, 100.0, "tiny"))
+		held.wait_for_others(1)
+		joined = beside(lambda: form(bob, "join", "race", code=code))
+		held.wait_for_others(2)
+	submitted()
+	equal(joined()[0].status, 409)
+	equal(members("Twins"), "ada")
+	code = make_team(bob, "Later", "race")
+	free = Client(site.url)
+	free.register("gus")
+	free.token = free.csrf("/account")
+	with holds_account("Later") as held:
+		joined = beside(lambda: form(free, "join", "race", code=code))
+		held.wait_for_others(1)
+		submitted = beside(lambda: ranked(bob, 200.0, "tiny"))
+		held.wait_for_others(2)
+	equal(joined()[0].status, 303)
+	submitted()
+	equal(members("Later"), "bob,gus")
+
+
+@test
+def a_person_who_joins_while_submitting_ranks_once():
+	hal = Client(site.url)
+	hal.register("hal")
+	hal.token = hal.csrf("/account")
+	sql(
+		"INSERT INTO contest_entrants (contest_id, user_id) SELECT c.id, u.id FROM contests c, users u WHERE u.name = 'hal'"
+	)
+	code = code_of("Fresh")
+	with holds_account("hal") as held:
+		submitted = beside(lambda: ranked(hal, 300.0, "small"))
+		held.wait_for_others(1)
+		joined = beside(lambda: form(hal, "join", code=code))
+		held.wait_for_others(2)
+	submitted()
+	equal(joined()[0].status, 409)
+	equal(
+		sql(
+			"SELECT u.name FROM submissions s JOIN users u ON u.id = s.user_id ORDER BY s.id DESC LIMIT 1"
+		),
+		[["hal"]],
+	)
+
+
+@test
+def nothing_changes_after_the_end_of_the_contest():
+	sql("UPDATE contests SET ends_at = NOW() - INTERVAL 1 HOUR WHERE name = 'cup'")
+	for fields in (
+		{"action": "join", "code": code_of("Fresh")},
+		{"action": "create", "name": "Late"},
+	):
+		answer = form(eve, **fields)
+		equal(answer.status, 409)
+		contains(answer.words(), "The contest has ended")
+	sql("UPDATE contests SET ends_at = NOW() + INTERVAL 1 DAY WHERE name = 'cup'")
+
+
+@test
+def nobody_logs_into_a_team():
+	team = value("SELECT id FROM users WHERE name = 'Quick'")
+	stranger = Client(site.url)
+	for password in ("", PASSWORD, "x"):
+		answer = stranger.post("/login", [("name", "Quick"), ("password", password)])
+		contains(answer.words(), "The name or the password is wrong")
+	equal(stranger.post("/register", [("name", "quick"), ("password", PASSWORD)]).status, 409)
+	# a session, a token and a link that somebody put into the database
+	sql(
+		f"UPDATE sessions SET user_id = {team} WHERE user_id = (SELECT id FROM users WHERE name = 'bob')"
+	)
+	contains(bob.get("/account").location or "", "/login")
+	secret = "podium_" + "a" * 43
+	sql(
+		"INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) VALUES "
+		f"({team}, 'x', 'podium_aaaaaa', UNHEX('{hashlib.sha256(secret.encode()).hexdigest()}'), 'read')"
+	)
+	equal(anyone.get("/api/v1/submissions", Authorization=f"Bearer {secret}").status, 401)
+	equal(anyone.get("/popcorn/user/submissions", **{"X-Popcorn-Cli-Id": secret}).status, 401)
+	link = "11" * 32
+	sql(
+		"INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES "
+		f"(UNHEX('{hashlib.sha256(bytes.fromhex(link)).hexdigest()}'), {team}, 'x', NOW() + INTERVAL 1 DAY)"
+	)
+	lacks(anyone.get(f"/password/{link}").words(), "Quick")
+	admin.post(
+		"/admin/users",
+		[("user", "Quick"), ("action", "role"), ("role", "admin"), ("confirm", "Quick")],
+		csrf=admin.token,
+	)
+	equal(
+		value("SELECT CONCAT(role, password_hash) FROM users WHERE name = 'Quick'"), "participant"
+	)
+	sql(
+		f"DELETE FROM api_tokens WHERE user_id = {team}; DELETE FROM password_links; DELETE FROM sessions WHERE user_id = {team}"
+	)
+	ok(bob.post("/login", [("name", "bob"), ("password", PASSWORD)]))
+	bob.token = bob.csrf("/account")
+
+
+@test
+def a_banned_team_submits_nothing():
+	sql("UPDATE users SET banned_at = NOW() WHERE name = 'Quick'")
+	answer = ada.post(
+		"/leaderboard/small/submit",
+		[("mode", "test"), ("code", source_of(case(2.0))), ("gpu", "H200")],
+		csrf=ada.token,
+	)
+	equal(answer.status, 403)
+	contains(answer.words(), "banned from submitting")
+	sql("UPDATE users SET banned_at = NULL WHERE name = 'Quick'")
+
+
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)
