@@ -64,7 +64,7 @@ static int check_open(
 {
 	const struct leaderboard *leaderboard = intake->leaderboard;
 	int rc = database_row(
-		db, intake->arena, &STATE, state, error, "ii", intake->request->user_id, leaderboard->id);
+		db, intake->arena, &STATE, state, error, "ii", intake->author_id, leaderboard->id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", leaderboard->name);
 	if (rc)
@@ -316,10 +316,10 @@ static int store_submission_body(struct database *db, void *context, struct erro
 		.jobs = intake->gpu_count };
 	struct state state;
 	unsigned char hash[sha256_bytes];
-	int rc = check_open(db, intake, &state, error);
+	int rc = team_lock_author(db, intake->arena, request->user_id, intake->leaderboard->id,
+		&intake->author_id, error);
 	if (!rc)
-		rc = team_lock_author(db, intake->arena, request->user_id, intake->leaderboard->id,
-			&intake->author_id, error);
+		rc = check_open(db, intake, &state, error);
 	if (!rc)
 		rc = check_author(db, intake, error);
 	attempt.user_id = intake->author_id;

@@ -13,6 +13,7 @@ handler api_admin_leaderboard_create, api_admin_leaderboard, api_admin_leaderboa
 /* contest.c */
 handler api_admin_contest_create, api_admin_contest, api_admin_contest_change,
 	api_admin_contestant_add, api_admin_contestant_remove, api_admin_contest_final;
+handler api_admin_team_limit, api_admin_team_add, api_admin_team_remove;
 /* admin_submission.c: single submissions, held results, rejudging */
 handler api_admin_hide, api_admin_show, api_admin_hold, api_admin_release, api_admin_reject,
 	api_admin_rejudge, api_admin_held;

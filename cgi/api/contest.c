@@ -3,6 +3,9 @@
 #include "cgi/api/admin.h"
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
+#include "cgi/http/session.h"
+#include "cgi/page/team.h"
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 
 #include <string.h>
@@ -20,14 +23,15 @@ static json_t *problems_json(const struct contest_problem *problems, size_t coun
 
 static json_t *contest_json(const struct contest *contest)
 {
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:b}",
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:I}",
 		"name", contest->name, "title", contest->title, "state", contest_state(contest, now_ms()),
 		"starts_at", json_moment(contest->starts_at_ms), "ends_at",
 		json_moment(contest->ends_at_ms), "freezes_at", json_moment(contest_freezes_at_ms(contest)),
 		"final_at", json_moment(contest->final_at_ms), "registration", contest->registration,
 		"scoring", contest->scoring, "points", contest->points, "freeze_minutes",
 		(json_int_t)contest->freeze_minutes, "contestants", (json_int_t)contest->entrants,
-		"problem_count", (json_int_t)contest->problems, "registered", (int)contest->is_entrant);
+		"problem_count", (json_int_t)contest->problems, "registered", (int)contest->is_entrant,
+		"team_members", (json_int_t)contest->team_members);
 }
 
 /* Before the start, only those who see a problem anyway get its name. */
@@ -83,7 +87,8 @@ int api_contest_register(struct request *request)
 		rc = contest_of_request(request, &contest);
 	if (!rc)
 		rc = contest_register(
-			request->db, request->arena, &contest, request->viewer.id, code, request->error);
+			request->db, request->arena, &contest,
+			contest_contestant(request, &contest), code, request->error);
 	return rc ? rc : respond_contest(request, contest.name, false, false);
 }
 
@@ -92,7 +97,8 @@ int api_contest_leave(struct request *request)
 	struct contest contest;
 	int rc = contest_of_request(request, &contest);
 	if (!rc)
-		rc = contest_leave(request->db, &contest, request->viewer.id, request->error);
+		rc = contest_leave(
+			request->db, &contest, contest_contestant(request, &contest), request->error);
 	return rc ? rc : respond_nothing(request);
 }
 
@@ -207,4 +213,128 @@ int api_admin_contest_final(struct request *request)
 	if (!rc)
 		rc = contest_finish(request->db, request->arena, &contest, &actor, request->error);
 	return rc ? rc : respond_contest(request, contest.name, true, false);
+}
+
+/* ---- teams ---- */
+
+/* The code is only for members. */
+static json_t *team_json(struct request *request, const struct team *team)
+{
+	struct team_member *members;
+	size_t count = 0;
+	json_t *names = json_array(),
+		   *json = json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", team->name, "contest",
+			   team->contest, "locked_at", json_moment(team->locked_at_ms), "members", names,
+			   "code",
+			   json_text(viewer_acts_for(&request->viewer, team->id) ? team->code : NULL));
+	if (team_members(request->db, request->arena, team->id, &members, &count, request->error))
+		count = 0;
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(names, json_string(members[i].name));
+	return json;
+}
+
+int api_teams(struct request *request)
+{
+	struct team_contest contest;
+	struct team *teams;
+	size_t count;
+	int rc = team_contest_by_name(
+		request->db, request->arena, request->path_parameters[0], &contest, request->error);
+	if (!rc)
+		rc = teams_of_contest(
+			request->db, request->arena, contest.id, &teams, &count, request->error);
+	if (rc)
+		return rc;
+	json_t *items = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(items, team_json(request, &teams[i]));
+	return respond_list(request, items, NULL);
+}
+
+/* Answers with the viewer's team in the contest, of which they have just become a member. */
+static int respond_own_team(struct request *request, int64_t id, bool is_new)
+{
+	int rc = viewer_read_teams(request, true);
+	for (size_t i = 0; i < request->viewer.team_count && !rc; i++)
+		if (request->viewer.teams[i].id == id) {
+			json_t *json = team_json(request, &request->viewer.teams[i]);
+			return is_new ? respond_created(request, json, "/api/v1/users/%s",
+						  request->viewer.teams[i].name)
+						  : respond_json(request, json);
+		}
+	return rc ? rc : fail(request->error, ERROR_CONFLICT, "You are no longer in the team.");
+}
+
+int api_team_create(struct request *request)
+{
+	const struct actor actor = actor_of(request);
+	const char *name;
+	int64_t id;
+	int rc = api_text_or_nothing(request, "name", &name);
+	if (!rc)
+		rc = team_limit_hit(request);
+	if (!rc)
+		rc = team_create(
+			request->db, request->path_parameters[0], name, &actor, &id, request->error);
+	return rc ? rc : respond_own_team(request, id, true);
+}
+
+int api_team_join(struct request *request)
+{
+	const struct actor actor = actor_of(request);
+	const char *code;
+	int64_t id;
+	int rc = api_text_or_nothing(request, "code", &code);
+	if (!rc)
+		rc = team_code_limit_hit(request);
+	if (!rc)
+		rc = team_join(request->db, code, &actor, &id, request->error);
+	return rc ? rc : respond_own_team(request, id, false);
+}
+
+int api_team_leave(struct request *request)
+{
+	const struct actor actor = actor_of(request);
+	int rc = team_leave(request->db, request->path_parameters[0], &actor, request->error);
+	return rc ? rc : respond_nothing(request);
+}
+
+/* Changes a team's member as an admin. */
+static int change_member(struct request *request,
+	int (*change)(struct database *, const char *, const char *, const char *,
+		const struct actor *, struct error *))
+{
+	const struct actor actor = actor_of(request);
+	const char *reason;
+	int rc = api_text_or_nothing(request, "reason", &reason);
+	if (!rc)
+		rc = change(request->db, request->path_parameters[0], request->path_parameters[1], reason,
+			&actor, request->error);
+	return rc ? rc : respond_nothing(request);
+}
+
+int api_admin_team_add(struct request *request)
+{
+	return change_member(request, team_put_member);
+}
+
+int api_admin_team_remove(struct request *request)
+{
+	return change_member(request, team_remove_member);
+}
+
+/* ---- how many members a team has ---- */
+
+int api_admin_team_limit(struct request *request)
+{
+	const struct actor actor = actor_of(request);
+	struct contest contest;
+	int64_t most;
+	int rc = contest_of_manager(request, &contest);
+	if (!rc)
+		rc = api_integer(request, "most", -1, &most);
+	if (!rc)
+		rc = team_limit(request->db, contest.name, most, &actor, request->error);
+	return rc ? rc : respond_nothing(request);
 }

@@ -55,8 +55,7 @@ struct viewer { /* the user who sends the request */
 	enum role role;
 	bool must_change_password;
 	int64_t held; /* for admins: number of results that await review */
-	/* Accounts of the teams whose member the user is; NULL: none. */
-	const int64_t *teams;
+	const struct team *teams; /* whose member the user is (lib/account/team.h) */
 	size_t team_count;
 	const struct overtaking *overtaken; /* newest "you were overtaken" notice, or NULL */
 };
@@ -64,6 +63,8 @@ struct viewer { /* the user who sends the request */
 /* Whether the viewer acts for an account: their own, or that of a team of theirs. For statements,
  * SQL_ACTS_FOR (lib/account/team.h) says the same. */
 bool viewer_acts_for(const struct viewer *viewer, int64_t user_id);
+/* The viewer's team in a contest; NULL: none. */
+const struct team *viewer_team_in(const struct viewer *viewer, int64_t contest_id);
 
 struct request {
 	struct arena *arena;

@@ -88,10 +88,7 @@ int viewer_read_teams(struct request *request, bool in_teams)
 	int rc = in_teams ? teams_of_person(
 				 request->db, request->arena, request->viewer.id, &teams, &count, request->error)
 					  : 0;
-	int64_t *ids = arena_array(request->arena, int64_t, count + 1);
-	for (size_t i = 0; i < count && !rc; i++)
-		ids[i] = teams[i].id;
-	request->viewer.teams = ids;
+	request->viewer.teams = teams;
 	request->viewer.team_count = rc ? 0 : count;
 	return rc;
 }

@@ -391,16 +391,13 @@ static bool has_open_jobs(const struct history_view *view)
 	return false;
 }
 
-static int take_teams(struct request *request, struct history_view *view)
+static void take_teams(const struct viewer *viewer, struct history_view *view)
 {
-	struct team *teams;
-	int rc = teams_of_person(
-		request->db, request->arena, request->viewer.id, &teams, &view->team_count, request->error);
-	for (size_t i = 0; i < view->team_count && !rc; i++)
-		if (teams[i].id == view->owner_id)
-			view->team = teams[i].name;
-	view->teams = teams;
-	return rc;
+	view->teams = viewer->teams;
+	view->team_count = viewer->team_count;
+	for (size_t i = 0; i < view->team_count; i++)
+		if (viewer->teams[i].id == view->owner_id)
+			view->team = viewer->teams[i].name;
 }
 
 static int show_history(struct request *request, struct history_view *view, const char *title)
@@ -410,8 +407,7 @@ static int show_history(struct request *request, struct history_view *view, cons
 		view->shown ? viewer_author_on(request, view->shown->leaderboard.id) : request->viewer.id;
 	if (!rc)
 		rc = find_owner(request, &view->filter, &view->owner_id);
-	if (!rc && request->viewer.team_count)
-		rc = take_teams(request, view);
+	take_teams(&request->viewer, view);
 	if (!rc)
 		rc = read_history(request, view);
 	if (rc)

@@ -14,6 +14,16 @@
 static const struct rate_limit TEAMS_OF_USER = { "make teams", 20, 3600 };
 static const struct rate_limit CODES_OF_USER = { "team code", 30, 600 };
 
+int team_limit_hit(struct request *request)
+{
+	return rate_limit_hit(request, &TEAMS_OF_USER, request->viewer.name);
+}
+
+int team_code_limit_hit(struct request *request)
+{
+	return rate_limit_hit(request, &CODES_OF_USER, request->viewer.name);
+}
+
 static bool may_manage(const struct request *request, const struct team_contest *contest)
 {
 	const struct viewer *viewer = &request->viewer;
@@ -55,9 +65,7 @@ static int show_teams(struct request *request)
 	}
 	view.teams = teams;
 	view.may_manage = may_manage(request, &contest);
-	for (size_t i = 0; i < view.count; i++)
-		if (viewer_acts_for(&request->viewer, teams[i].id))
-			view.own = &teams[i];
+	view.own = viewer_team_in(&request->viewer, contest.id);
 	struct page page = form_page_make(
 		request, arena_printf(request->arena, "Teams of %s", contest.title), "leaderboards");
 	teams_page(&request->body, &page, &view);
@@ -76,7 +84,7 @@ static int create_team(struct request *request, const struct team_contest *conte
 	const struct actor actor = actor_of(request);
 	const char *name = request_form_or(request, "name", "");
 	int64_t id;
-	int rc = rate_limit_hit(request, &TEAMS_OF_USER, request->viewer.name);
+	int rc = team_limit_hit(request);
 	if (!rc)
 		rc = team_create(request->db, contest->name, name, &actor, &id, request->error);
 	if (!rc)
@@ -98,7 +106,7 @@ static int join_team(struct request *request, const struct team_contest *contest
 	const struct actor actor = actor_of(request);
 	int64_t id;
 	(void)contest;
-	int rc = rate_limit_hit(request, &CODES_OF_USER, request->viewer.name);
+	int rc = team_code_limit_hit(request);
 	if (!rc)
 		rc = team_join(request->db, typed_team_code(request), &actor, &id, request->error);
 	if (!rc)

@@ -17,4 +17,8 @@ struct team_view {
 	const char *name_error, *code_error, *most_error, *user_error, *reason_error;
 };
 
+/* Limits of the viewer: teams that they make, codes that they try. */
+int team_limit_hit(struct request *request);
+int team_code_limit_hit(struct request *request);
+
 #endif

@@ -3,11 +3,13 @@
 #include "lib/contest/contest.h"
 
 #include "cli/admin/admin.h"
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 #include "lib/base/rank.h"
 #include "lib/base/scope.h"
 #include "lib/contest/standings.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What each command needs. */
@@ -167,4 +169,66 @@ int contest_final_command(int argc, char **argv)
 		return admin_complain(&session.error);
 	admin_say("The standings of %s are final.", session.contest.name);
 	return admin_done;
+}
+
+/* ---- teams ---- */
+
+int team_list_command(int argc, char **argv)
+{
+	cleanup_session struct session session = { 0 };
+	struct team *teams;
+	size_t count;
+	if (argc != 2)
+		return admin_usage("team list");
+	if (begin(&session, argv[1]))
+		return admin_failed;
+	if (teams_of_contest(
+			session.db, session.arena, session.contest.id, &teams, &count, &session.error))
+		return admin_complain(&session.error);
+	for (size_t i = 0; i < count; i++)
+		admin_say("%-32s %-8s %s", teams[i].name,
+			teams[i].locked_at_ms == TIME_NULL ? "open" : "locked",
+			teams[i].members_words ? teams[i].members_words : "");
+	return admin_done;
+}
+
+int team_limit_command(int argc, char **argv)
+{
+	cleanup_session struct session session = { 0 };
+	if (argc != 3)
+		return admin_usage("team limit");
+	if (begin(&session, argv[1]))
+		return admin_failed;
+	char *end;
+	long long most = strtoll(argv[2], &end, 10);
+	if (team_limit(session.db, session.contest.name, *argv[2] && !*end ? most : -1, &admin_actor,
+			&session.error))
+		return admin_complain(&session.error);
+	admin_say("A team of %s may have %lld members.", session.contest.name, most);
+	return admin_done;
+}
+
+static int change_team(int argc, char **argv, const char *command,
+	int (*change)(struct database *, const char *, const char *, const char *,
+		const struct actor *, struct error *))
+{
+	cleanup_session struct session session = { 0 };
+	if (argc != 4)
+		return admin_usage(command);
+	if (begin(&session, NULL))
+		return admin_failed;
+	if (change(session.db, argv[1], argv[2], argv[3], &admin_actor, &session.error))
+		return admin_complain(&session.error);
+	admin_say("The members of %s were changed.", argv[1]);
+	return admin_done;
+}
+
+int team_add_command(int argc, char **argv)
+{
+	return change_team(argc, argv, "team add", team_put_member);
+}
+
+int team_remove_command(int argc, char **argv)
+{
+	return change_team(argc, argv, "team remove", team_remove_member);
 }

@@ -162,6 +162,20 @@ int team_note_ranked(struct database *db, int64_t author_id, struct error *error
 
 /* ---- changing ---- */
 
+/* With the registration for the contest goes the right to see its closed leaderboards. */
+static const struct statement PASS_REGISTRATION =
+	COMMAND("INSERT IGNORE INTO contest_entrants (contest_id, user_id) "
+			"SELECT contest_id, ? FROM contest_entrants WHERE contest_id = ? AND user_id = ?");
+static const struct statement PASS_SEATS =
+	COMMAND("INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
+			"SELECT m.leaderboard_id, e.user_id FROM contest_entrants e "
+			"JOIN contest_problems p ON p.contest_id = e.contest_id "
+			"JOIN leaderboard_members m ON m.leaderboard_id = p.leaderboard_id AND m.user_id = ? "
+			"WHERE e.contest_id = ? AND e.user_id = ? AND EXISTS (SELECT 1 FROM contest_entrants o "
+			"  WHERE o.contest_id = e.contest_id AND o.user_id = m.user_id)");
+static const struct statement END_REGISTRATION =
+	COMMAND("DELETE FROM contest_entrants WHERE contest_id = ? AND user_id = ?");
+
 struct change {
 	const char *contest, *team, *code, *user, *reason; /* what the caller gave */
 	const struct actor *actor;
@@ -240,6 +254,24 @@ static int check_contest(const struct team_contest *contest, struct error *error
 	return 0;
 }
 
+/* Registers `to` if `from` is registered. */
+static int share_registration(
+	struct database *db, int64_t contest_id, int64_t from, int64_t to, struct error *error)
+{
+	int rc = database_execute(db, &PASS_REGISTRATION, error, "iii", to, contest_id, from);
+	return rc ? rc : database_execute(db, &PASS_SEATS, error, "iii", from, contest_id, to);
+}
+
+/* The person's registration passes to the team. */
+static int put_member(
+	struct database *db, int64_t team_id, int64_t user_id, int64_t contest_id, struct error *error)
+{
+	int rc = database_execute(db, &INSERT_MEMBER, error, "iii", team_id, user_id, contest_id);
+	if (!rc)
+		rc = share_registration(db, contest_id, user_id, team_id, error);
+	return rc ? rc : database_execute(db, &END_REGISTRATION, error, "ii", contest_id, user_id);
+}
+
 static int create_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -266,7 +298,7 @@ static int create_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = database_execute(db, &INSERT_TEAM, error, "iis", change->id, contest.id, code);
 	if (!rc)
-		rc = database_execute(db, &INSERT_MEMBER, error, "iii", change->id, actor->id, contest.id);
+		rc = put_member(db, change->id, actor->id, contest.id, error);
 	return rc ? rc
 			  : note(db, actor, "team.create", change->team,
 				  arena_printf(arena, "in the contest %s", contest.name), error);
@@ -323,22 +355,25 @@ static int join_body(struct database *db, void *context, struct error *error)
 		rc = check_place(db, arena, &team, error);
 	if (!rc)
 		rc =
-			database_execute(db, &INSERT_MEMBER, error, "iii", team.id, actor->id, team.contest_id);
+			put_member(db, team.id, actor->id, team.contest_id, error);
 	change->id = rc ? 0 : team.id;
 	return rc ? rc : note(db, actor, "team.join", team.name, "", error);
 }
 
-/* Removes a member, with whom the old code goes. */
-static int take_out(struct database *db, int64_t team_id, int64_t user_id, struct error *error)
+/* Removes a member, who stays registered, and replaces the code. */
+static int take_out(struct database *db, const struct team *team, int64_t user_id,
+	struct error *error)
 {
 	team_code code;
 	draw_code(code);
-	int rc = database_execute(db, &DELETE_MEMBER, error, "ii", team_id, user_id);
+	int rc = database_execute(db, &DELETE_MEMBER, error, "ii", team->id, user_id);
 	if (!rc && !database_affected(db))
 		return fail_field(error, "user", "This user is no member of the team.");
 	if (!rc)
-		rc = database_execute(db, &SET_CODE, error, "si", code, team_id);
-	return rc ? rc : database_execute(db, &DELETE_UNUSED, error, "i", team_id);
+		rc = share_registration(db, team->contest_id, team->id, user_id, error);
+	if (!rc)
+		rc = database_execute(db, &SET_CODE, error, "si", code, team->id);
+	return rc ? rc : database_execute(db, &DELETE_UNUSED, error, "i", team->id);
 }
 
 static int leave_body(struct database *db, void *context, struct error *error)
@@ -368,7 +403,7 @@ static int leave_body(struct database *db, void *context, struct error *error)
 			"%s has a ranked submission, so nobody joins or leaves it. Ask an admin.", team.name);
 	if (!rc)
 		rc = note(db, actor, "team.leave", team.name, "", error);
-	return rc ? rc : take_out(db, own.id, actor->id, error);
+	return rc ? rc : take_out(db, &team, actor->id, error);
 }
 
 int team_create(struct database *db, const char *contest, const char *name,
@@ -441,7 +476,7 @@ static int put_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = check_person(db, arena, user.id, user.name, team.contest_id, error);
 	if (!rc)
-		rc = database_execute(db, &INSERT_MEMBER, error, "iii", team.id, user.id, team.contest_id);
+		rc = put_member(db, team.id, user.id, team.contest_id, error);
 	return rc ? rc
 			  : note(db, change->actor, "team.add", team.name,
 				  arena_printf(arena, "%s: %s", user.name, change->reason), error);
@@ -461,7 +496,7 @@ static int remove_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = note(db, change->actor, "team.remove", team.name,
 			arena_printf(arena, "%s: %s", user.name, change->reason), error);
-	return rc ? rc : take_out(db, team.id, user.id, error);
+	return rc ? rc : take_out(db, &team, user.id, error);
 }
 
 static int change_member(struct database *db, database_body *body, const char *team,

@@ -32,6 +32,7 @@ static const struct column CONTEST_COLUMNS[] = {
 	INTEGER(struct contest, entrants),
 	INTEGER(struct contest, problems),
 	INTEGER(struct contest, is_entrant),
+	INTEGER(struct contest, team_members),
 };
 #define CONTESTS(rest) \
 	SELECT(struct contest, CONTEST_COLUMNS, \
@@ -40,8 +41,10 @@ static const struct column CONTEST_COLUMNS[] = {
 		"c.freeze_minutes, c.final_at AS final_at_ms, " \
 		"(SELECT COUNT(*) FROM contest_entrants e WHERE e.contest_id = c.id) AS entrants, " \
 		"(SELECT COUNT(*) FROM contest_problems p WHERE p.contest_id = c.id) AS problems, " \
-		"EXISTS (SELECT 1 FROM contest_entrants e WHERE e.contest_id = c.id " \
-		"AND e.user_id = ?) AS is_entrant FROM contests c " rest)
+		"EXISTS (SELECT 1 FROM users reader JOIN contest_entrants e ON e.contest_id = c.id " \
+		"AND e.user_id = COALESCE((SELECT t.team_id FROM team_members t WHERE " \
+		"  t.contest_id = c.id AND t.user_id = reader.id), reader.id) WHERE reader.id = ?) " \
+		"AS is_entrant, c.team_members FROM contests c " rest)
 static const struct statement BY_NAME = CONTESTS("WHERE c.name = ?");
 static const struct statement LOCKED = CONTESTS("WHERE c.id = ? FOR UPDATE");
 static const struct statement ALL = CONTESTS("ORDER BY c.ends_at DESC, c.id DESC LIMIT 200");

@@ -39,7 +39,8 @@ struct contest {
 	int64_t final_at_ms;      /* when the standings were declared final; TIME_NULL: not yet */
 	int64_t entrants;         /* registered accounts */
 	int64_t problems;         /* leaderboards */
-	int64_t is_entrant;       /* the reader is registered */
+	int64_t is_entrant;       /* the reader, or their team in the contest, is registered */
+	int64_t team_members;     /* of a team, at most (lib/account/team.h); 0: no teams */
 };
 
 /* A contest as somebody wants it. */

@@ -57,17 +57,8 @@ def make_contest(name, board, most=3, ends="NOW() + INTERVAL 1 DAY"):
 	)
 
 
-def enter(team):
-	"""Registers a team for its contest."""
-	sql(
-		"INSERT IGNORE INTO contest_entrants (contest_id, user_id) SELECT t.contest_id, t.user_id "
-		f"FROM teams t JOIN users u ON u.id = t.user_id WHERE u.name = '{team}'"
-	)
-
-
 def make_team(client, name, contest="cup"):
 	ok(form(client, "create", contest, name=name))
-	enter(name)
 	return code_of(name)
 
 
@@ -88,6 +79,26 @@ def a_participant_makes_a_team_and_another_joins_it_by_its_code():
 	page = whole(anyone.fresh("/contest/cup/teams")).words()
 	contains(page, "Quick ada, bob 2 of 3 open")
 	contains(whole(anyone.fresh("/user/Quick")).words(), "Members ada")
+	equal(  # the registrations of both passed to the team
+		value(
+			"SELECT GROUP_CONCAT(u.name ORDER BY u.name) FROM contest_entrants e JOIN users u ON u.id "
+			"= e.user_id JOIN contests c ON c.id = e.contest_id WHERE c.name = 'cup' AND u.name IN "
+			"('Quick', 'ada', 'bob')"
+		),
+		"Quick",
+	)
+	contains(bob.fresh("/contest/cup").words(), "Your team Quick is registered")
+
+
+@test
+def a_member_registers_the_team():
+	registration = "/contest/cup/registration"
+	sql("UPDATE contests SET starts_at = NOW() + INTERVAL 1 HOUR WHERE name = 'cup'")
+	ok(bob.post(registration, [("action", "leave")], csrf=bob.token))
+	lacks(ada.fresh("/contest/cup").words(), "is registered")
+	ok(ada.post(registration, [("action", "register")], csrf=ada.token))
+	contains(bob.fresh("/contest/cup").words(), "Your team Quick is registered")
+	sql("UPDATE contests SET starts_at = NOW() - INTERVAL 1 DAY WHERE name = 'cup'")
 
 
 @test
@@ -192,6 +203,8 @@ def the_team_ranks_once():
 		[["Quick", "1"]],
 	)
 	contains(bob.fresh("/leaderboard/small?gpu=H200&mine=1").words(), "Quick")
+	rows = anyone.fresh("/contest/cup.json").json["rows"]
+	equal([(row["place"], row["user"]) for row in rows if row["place"] == 1], [(1, "Quick")])
 
 
 @test
