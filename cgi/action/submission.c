@@ -316,8 +316,8 @@ static int store_submission_body(struct database *db, void *context, struct erro
 		.jobs = intake->gpu_count };
 	struct state state;
 	unsigned char hash[sha256_bytes];
-	int rc = team_lock_author(db, intake->arena, request->user_id, intake->leaderboard->id,
-		&intake->author_id, error);
+	int rc = team_lock_author(
+		db, intake->arena, request->user_id, intake->leaderboard->id, &intake->author_id, error);
 	if (!rc)
 		rc = check_open(db, intake, &state, error);
 	if (!rc)

@@ -87,7 +87,7 @@ static const struct statement FIND = SELECT(struct found, FOUND_COLUMNS,
 					 "u.name AS user, u.role FROM api_tokens t "
 					 "JOIN users u ON u.id = t.user_id "
 					 "WHERE t.token_hash = ? AND (t.expires_at IS NULL OR t.expires_at > "
-                     "UTC_TIMESTAMP(3)) "
+					 "UTC_TIMESTAMP(3)) "
 					 "AND u.banned_at IS NULL AND u.deleted_at IS NULL AND u.kind = 'person'");
 static const struct statement NOTE_USE =
 	COMMAND("UPDATE api_tokens SET used_at = UTC_TIMESTAMP(3) WHERE id = ?");

@@ -86,8 +86,7 @@ int api_contest_register(struct request *request)
 	if (!rc)
 		rc = contest_of_request(request, &contest);
 	if (!rc)
-		rc = contest_register(
-			request->db, request->arena, &contest,
+		rc = contest_register(request->db, request->arena, &contest,
 			contest_contestant(request, &contest), code, request->error);
 	return rc ? rc : respond_contest(request, contest.name, false, false);
 }
@@ -225,8 +224,7 @@ static json_t *team_json(struct request *request, const struct team *team)
 	json_t *names = json_array(),
 		   *json = json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", team->name, "contest",
 			   team->contest, "locked_at", json_moment(team->locked_at_ms), "members", names,
-			   "code",
-			   json_text(viewer_acts_for(&request->viewer, team->id) ? team->code : NULL));
+			   "code", json_text(viewer_acts_for(&request->viewer, team->id) ? team->code : NULL));
 	if (team_members(request->db, request->arena, team->id, &members, &count, request->error))
 		count = 0;
 	for (size_t i = 0; i < count; i++)
@@ -259,9 +257,9 @@ static int respond_own_team(struct request *request, int64_t id, bool is_new)
 	for (size_t i = 0; i < request->viewer.team_count && !rc; i++)
 		if (request->viewer.teams[i].id == id) {
 			json_t *json = team_json(request, &request->viewer.teams[i]);
-			return is_new ? respond_created(request, json, "/api/v1/users/%s",
-						  request->viewer.teams[i].name)
-						  : respond_json(request, json);
+			return is_new
+				? respond_created(request, json, "/api/v1/users/%s", request->viewer.teams[i].name)
+				: respond_json(request, json);
 		}
 	return rc ? rc : fail(request->error, ERROR_CONFLICT, "You are no longer in the team.");
 }
@@ -302,8 +300,8 @@ int api_team_leave(struct request *request)
 
 /* Changes a team's member as an admin. */
 static int change_member(struct request *request,
-	int (*change)(struct database *, const char *, const char *, const char *,
-		const struct actor *, struct error *))
+	int (*change)(struct database *, const char *, const char *, const char *, const struct actor *,
+		struct error *))
 {
 	const struct actor actor = actor_of(request);
 	const char *reason;

@@ -54,7 +54,7 @@ struct viewer { /* the user who sends the request */
 	const char *name;
 	enum role role;
 	bool must_change_password;
-	int64_t held; /* for admins: number of results that await review */
+	int64_t held;             /* for admins: number of results that await review */
 	const struct team *teams; /* whose member the user is (lib/account/team.h) */
 	size_t team_count;
 	const struct overtaking *overtaken; /* newest "you were overtaken" notice, or NULL */

@@ -17,7 +17,7 @@ struct contest_view {
 	struct contest_problem *problems;
 	size_t problem_count;
 	struct standings standings;
-	const struct team *team; /* the viewer's team in the contest; NULL: none */
+	const struct team *team;       /* the viewer's team in the contest; NULL: none */
 	const char *code, *code_error; /* of the form for the registration */
 };
 

@@ -29,9 +29,9 @@ admin_command rejudge_start_command, rejudge_list_command, rejudge_show_command,
 admin_command contest_list_command, contest_create_command, contest_set_command,
 	contest_register_command, contest_standings_command, contest_final_command; /* contest.c */
 admin_command team_list_command, team_limit_command, team_add_command, team_remove_command;
-admin_command quota_show_command, quota_set_command;                            /* quota.c */
-admin_command mail_test_command;                                                /* mail.c */
-admin_command doctor_command;                                                   /* doctor.c */
+admin_command quota_show_command, quota_set_command; /* quota.c */
+admin_command mail_test_command;                     /* mail.c */
+admin_command doctor_command;                        /* doctor.c */
 admin_command worker_list_command, worker_drain_command, worker_pause_command,
 	worker_quarantine_command, worker_resume_command; /* worker.c */
 admin_command worker_invite_command, worker_revoke_command,

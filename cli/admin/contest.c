@@ -209,8 +209,8 @@ int team_limit_command(int argc, char **argv)
 }
 
 static int change_team(int argc, char **argv, const char *command,
-	int (*change)(struct database *, const char *, const char *, const char *,
-		const struct actor *, struct error *))
+	int (*change)(struct database *, const char *, const char *, const char *, const struct actor *,
+		struct error *))
 {
 	cleanup_session struct session session = { 0 };
 	if (argc != 4)

@@ -354,15 +354,14 @@ static int join_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = check_place(db, arena, &team, error);
 	if (!rc)
-		rc =
-			put_member(db, team.id, actor->id, team.contest_id, error);
+		rc = put_member(db, team.id, actor->id, team.contest_id, error);
 	change->id = rc ? 0 : team.id;
 	return rc ? rc : note(db, actor, "team.join", team.name, "", error);
 }
 
 /* Removes a member, who stays registered, and replaces the code. */
-static int take_out(struct database *db, const struct team *team, int64_t user_id,
-	struct error *error)
+static int take_out(
+	struct database *db, const struct team *team, int64_t user_id, struct error *error)
 {
 	team_code code;
 	draw_code(code);

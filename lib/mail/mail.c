@@ -342,7 +342,7 @@ int mail_ask_password(struct database *db, const char *name_or_address, struct e
 #define OF_ACCOUNT(account) "JOIN mail_addresses a ON a.user_id = " account " "
 #define OF_MEMBERS(account) \
 	"JOIN team_members t ON t.team_id = " account " JOIN mail_addresses a ON a.user_id = " \
-	                                              "t.user_id "
+	"t.user_id "
 
 /* When the last of the submission's jobs has ended. */
 #define QUEUE_FINISHED(addresses) \

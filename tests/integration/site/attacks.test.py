@@ -303,6 +303,7 @@ ACTIONS = {
 	"/admin/invites": ["make", "revoke"],
 	"/admin/contest/*": ["save", "add", "remove", "final"],
 	"/contest/*/registration": ["register", "leave"],
+	"/contest/*/teams": ["create", "join", "leave", "limit", "add", "remove"],
 	"/admin/users": ["role", "link", "unban"],
 	"/admin/workers": ["pause", "resume"],
 	"/admin/announcements": ["make", "end"],

@@ -526,6 +526,12 @@ WITHOUT_ENTRY = {
 # Actions outside the panel, and the suite that tests each.
 ELSEWHERE = {
 	"account.delete": "account",
+	"contest.teams": "teams",
+	"team.add": "teams",
+	"team.create": "teams",
+	"team.join": "teams",
+	"team.leave": "teams",
+	"team.remove": "teams",
 	"user.link_identity": "sign_in",
 	"user.mail": "mail",
 	"user.password": "users",

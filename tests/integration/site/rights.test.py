@@ -133,6 +133,7 @@ PAGES = {
 	"/contest/*.json": ("/contest/over.json", EVERYBODY),
 	"/contest/*.csv": ("/contest/over.csv", EVERYBODY),
 	"/contest/*": ("/contest/over", EVERYBODY),
+	"/contest/*/teams": ("/contest/over/teams", EVERYBODY),
 	"/contest/*/reveal": ("/contest/over/reveal", ITS_CREATOR),
 	"/contest/*/certificate/*": (
 		"/contest/over/certificate/ada",
@@ -262,6 +263,11 @@ FORMS = {
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", [("number", "{ada}")], THE_AUTHOR),
 	"/submission/*/restore": ("/submission/{withdrawn}/restore", [], THE_AUTHOR),
 	"/submission/*/note": ("/submission/{ada}/note", [("note", "mine")], THE_AUTHOR),
+	"/contest/*/teams": (
+		"/contest/cup/teams",
+		[("action", "create"), ("name", "{who}-team")],
+		MEMBERS,
+	),
 	"/contest/*/registration": ("/contest/cup/registration", [("action", "register")], MEMBERS),
 	"/join": ("/join", [("code", "{code}")], MEMBERS),
 	"/register": ("/register", [("name", "newcomer"), ("password", PASSWORD)], EVERYBODY),
