@@ -263,11 +263,7 @@ FORMS = {
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", [("number", "{ada}")], THE_AUTHOR),
 	"/submission/*/restore": ("/submission/{withdrawn}/restore", [], THE_AUTHOR),
 	"/submission/*/note": ("/submission/{ada}/note", [("note", "mine")], THE_AUTHOR),
-	"/contest/*/teams": (
-		"/contest/cup/teams",
-		[("action", "create"), ("name", "{who}-team")],
-		MEMBERS,
-	),
+	"/contest/*/teams": ("/contest/cup/teams", [("action", "limit"), ("most", "3")], ITS_CREATOR),
 	"/contest/*/registration": ("/contest/cup/registration", [("action", "register")], MEMBERS),
 	"/join": ("/join", [("code", "{code}")], MEMBERS),
 	"/register": ("/register", [("name", "newcomer"), ("password", PASSWORD)], EVERYBODY),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Teams of a contest: making, joining and leaving them, the rights of their members, and that nobody
-logs into the account of a team. A stand-in for podium-run reports what each submission tells it
-to."""
+"""Teams of a contest: making, joining and leaving them, the rights of their members, and that
+nobody logs into the account of a team. A stand-in for podium-run reports what each submission
+tells it to."""
 
 import hashlib
 import pathlib
@@ -11,7 +11,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, whole  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import case, done as ok, make_board, send_source, source_of, submit_time  # noqa: E402
+from small_task import (  # noqa: E402
+	case,
+	done as ok,
+	make_board,
+	send_source,
+	source_of,
+	submit_time,
+)
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True, PODIUM_WORKER_NAME="here", PODIUM_QUOTA_PROFILE="2")
@@ -37,7 +44,8 @@ def code_of(team):
 
 def members(team):
 	return value(
-		"SELECT COALESCE(GROUP_CONCAT(p.name ORDER BY p.name), '') FROM team_members m JOIN users u "
+		"SELECT COALESCE(GROUP_CONCAT(p.name ORDER BY p.name), '') FROM team_members m "
+		"JOIN users u "
 		f"ON u.id = m.team_id JOIN users p ON p.id = m.user_id WHERE u.name = '{team}'"
 	)
 
@@ -81,7 +89,8 @@ def a_participant_makes_a_team_and_another_joins_it_by_its_code():
 	contains(whole(anyone.fresh("/user/Quick")).words(), "Members ada")
 	equal(  # the registrations of both passed to the team
 		value(
-			"SELECT GROUP_CONCAT(u.name ORDER BY u.name) FROM contest_entrants e JOIN users u ON u.id "
+			"SELECT GROUP_CONCAT(u.name ORDER BY u.name) FROM contest_entrants e JOIN "
+			"users u ON u.id "
 			"= e.user_id JOIN contests c ON c.id = e.contest_id WHERE c.name = 'cup' AND u.name IN "
 			"('Quick', 'ada', 'bob')"
 		),
@@ -171,7 +180,8 @@ def what_a_member_submits_belongs_to_the_team():
 	other = submit_time(bob, 1000.0, board="other", mode="test")  # of no contest
 	equal(
 		sql(
-			f"SELECT u.name FROM submissions s JOIN users u ON u.id = s.user_id WHERE s.id = {other}"
+			"SELECT u.name FROM submissions s JOIN users u ON u.id = s.user_id WHERE "
+			f"s.id = {other}"
 		),
 		[["bob"]],
 	)
@@ -263,7 +273,8 @@ def only_an_admin_changes_a_locked_team_and_gives_a_reason():
 	equal(eve.get("/mine?team=Quick").status, 403)
 	equal(
 		sql(
-			"SELECT action, actor, subject, detail FROM audit_log WHERE action IN ('team.add', 'team.remove') ORDER BY id"
+			"SELECT action, actor, subject, detail FROM audit_log WHERE action IN "
+			"('team.add', 'team.remove') ORDER BY id"
 		),
 		[
 			["team.add", "root-of-all", "Quick", "eve: came late"],
@@ -295,7 +306,8 @@ def of_two_who_join_for_the_last_place_one_gets_it():
 	equal(sorted(answer.status for answer in join()), [303, 409])
 	equal(
 		value(
-			"SELECT COUNT(*) FROM team_members m JOIN users u ON u.id = m.team_id WHERE u.name = 'Pair'"
+			"SELECT COUNT(*) FROM team_members m JOIN users u ON u.id = m.team_id WHERE "
+			"u.name = 'Pair'"
 		),
 		"2",
 	)
@@ -336,7 +348,8 @@ def a_person_who_joins_while_submitting_ranks_once():
 	hal.register("hal")
 	hal.token = hal.csrf("/account")
 	sql(
-		"INSERT INTO contest_entrants (contest_id, user_id) SELECT c.id, u.id FROM contests c, users u WHERE u.name = 'hal'"
+		"INSERT INTO contest_entrants (contest_id, user_id) SELECT c.id, u.id FROM "
+		"contests c, users u WHERE u.name = 'hal'"
 	)
 	code = code_of("Fresh")
 	with holds_account("hal") as held:
@@ -348,7 +361,8 @@ def a_person_who_joins_while_submitting_ranks_once():
 	equal(joined()[0].status, 409)
 	equal(
 		sql(
-			"SELECT u.name FROM submissions s JOIN users u ON u.id = s.user_id ORDER BY s.id DESC LIMIT 1"
+			"SELECT u.name FROM submissions s JOIN users u ON u.id = s.user_id ORDER BY "
+			"s.id DESC LIMIT 1"
 		),
 		[["hal"]],
 	)
@@ -377,20 +391,23 @@ def nobody_logs_into_a_team():
 	equal(stranger.post("/register", [("name", "quick"), ("password", PASSWORD)]).status, 409)
 	# a session, a token and a link that somebody put into the database
 	sql(
-		f"UPDATE sessions SET user_id = {team} WHERE user_id = (SELECT id FROM users WHERE name = 'bob')"
+		f"UPDATE sessions SET user_id = {team} WHERE user_id = (SELECT id FROM users "
+		"WHERE name = 'bob')"
 	)
 	contains(bob.get("/account").location or "", "/login")
 	secret = "podium_" + "a" * 43
 	sql(
 		"INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) VALUES "
-		f"({team}, 'x', 'podium_aaaaaa', UNHEX('{hashlib.sha256(secret.encode()).hexdigest()}'), 'read')"
+		f"({team}, 'x', 'podium_aaaaaa', "
+		f"UNHEX('{hashlib.sha256(secret.encode()).hexdigest()}'), 'read')"
 	)
 	equal(anyone.get("/api/v1/submissions", Authorization=f"Bearer {secret}").status, 401)
 	equal(anyone.get("/popcorn/user/submissions", **{"X-Popcorn-Cli-Id": secret}).status, 401)
 	link = "11" * 32
 	sql(
 		"INSERT INTO password_links (token_hash, user_id, made_by, expires_at) VALUES "
-		f"(UNHEX('{hashlib.sha256(bytes.fromhex(link)).hexdigest()}'), {team}, 'x', NOW() + INTERVAL 1 DAY)"
+		f"(UNHEX('{hashlib.sha256(bytes.fromhex(link)).hexdigest()}'), {team}, 'x', NOW() "
+		"+ INTERVAL 1 DAY)"
 	)
 	lacks(anyone.get(f"/password/{link}").words(), "Quick")
 	admin.post(
@@ -402,7 +419,8 @@ def nobody_logs_into_a_team():
 		value("SELECT CONCAT(role, password_hash) FROM users WHERE name = 'Quick'"), "participant"
 	)
 	sql(
-		f"DELETE FROM api_tokens WHERE user_id = {team}; DELETE FROM password_links; DELETE FROM sessions WHERE user_id = {team}"
+		f"DELETE FROM api_tokens WHERE user_id = {team}; DELETE FROM password_links; "
+		f"DELETE FROM sessions WHERE user_id = {team}"
 	)
 	ok(bob.post("/login", [("name", "bob"), ("password", PASSWORD)]))
 	bob.token = bob.csrf("/account")
