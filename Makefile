@@ -11,17 +11,19 @@ B        := build/$(if $(FUZZ),fuzz,$(if $(SANITIZE),sanitize,release))
 CC       ?= gcc
 PACKAGES := libmariadb yaml-0.1 libzip zlib libsodium jansson libseccomp
 
+PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) pangocairo)
+
 CFLAGS   ?= -O2 -g
 override CFLAGS += -std=c17 -D_GNU_SOURCE -DPODIUM_VERSION='"$(VERSION)"' -I. -I$(B) \
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Werror \
-  -fstack-protector-strong -fPIE $(shell pkg-config --cflags $(PACKAGES) pangocairo)
+  -fstack-protector-strong -fPIE $(PACKAGE_CFLAGS)
 # An RPATH also applies to the libraries that the programs' libraries need; the newer RUNPATH does
 # not.
 override LDFLAGS += -pie -Wl,-rpath,'$$ORIGIN/lib' -Wl,--disable-new-dtags -Wl,-z,relro,-z,now
 LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
 # Only programs that send web requests need libcurl.
 CURL     := -Wl,--as-needed $(shell pkg-config --libs libcurl)
-WEB_LIBS := $(CURL) -lcrypto $(shell pkg-config --libs pangocairo fontconfig) -lfcgi -lcmark-gfm-extensions -lcmark-gfm
+WEB_LIBS := $(CURL) -lcrypto -lfido2 -lqrencode $(shell pkg-config --libs pangocairo fontconfig) -lfcgi -lcmark-gfm-extensions -lcmark-gfm
 ifdef FUZZ
 CC       := clang
 # Other versions of clang may warn about more, so only gcc's warnings are errors.
@@ -162,7 +164,7 @@ $(B)/podium-hooks: $(B)/hooks/main.o $(B)/sql/schema.o $(B)/sql/migrations.o $(B
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(CURL) $(LIBS)
 
 $(B)/podium-admin: $(call objects,cli/admin) $(B)/libpodium.a $(B)/sql/migrations.o $(B)/sql/rights.o
-	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(CURL) $(LIBS)
+	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(CURL) -lcrypto $(LIBS)
 
 # podium also runs on machines without a database, so it is linked only with the libraries that it
 # calls.

@@ -40,6 +40,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/leaderboard/*/task/**", page_task_file, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*/raw/**", page_task_raw, ANYONE, 0 },
 	{ METHOD_GET, "/leaderboard/*/template/*", page_template_raw, ANYONE, 0 },
+	{ METHOD_GET, "/leaderboard/*/questions", page_questions, ANYONE, 0 },
+	{ METHOD_POST, "/leaderboard/*/questions", action_questions, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/submission/*", page_submission, ANYONE, 0 },
 	{ METHOD_GET, "/submission/*/status", page_submission_status, ANYONE, 0 },
 	{ METHOD_GET, "/submission/*/source", page_submission_source, ANYONE, 0 },
@@ -81,6 +83,10 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/register", action_register, ANYONE, form_bytes },
 	{ METHOD_GET, "/login", page_login, ANYONE, 0 },
 	{ METHOD_POST, "/login", action_login, ANYONE, form_bytes },
+	{ METHOD_POST, "/login/passkey", action_login_passkey, ANYONE, form_bytes },
+	{ METHOD_GET, "/login/factor", page_login_factor, ANYONE, 0 },
+	{ METHOD_POST, "/login/factor", action_login_factor, ANYONE, form_bytes },
+	{ METHOD_POST, "/passkey/challenge", action_passkey_challenge, ANYONE, form_bytes },
 	{ METHOD_POST, "/logout", action_logout, ANYONE, form_bytes },
 	{ METHOD_GET, "/sign-in", page_sign_in, ANYONE, 0 },
 	{ METHOD_POST, "/sign-in", action_sign_in, ANYONE, form_bytes },
@@ -96,6 +102,12 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/mail/unsubscribe/*", action_mail_unsubscribe, ANYONE, form_bytes },
 	{ METHOD_GET, "/account", page_account, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/password", action_password, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/account/security", page_security, LOGGED_IN, 0 },
+	{ METHOD_POST, "/account/security", action_security, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/account/security/app", page_app, LOGGED_IN, 0 },
+	{ METHOD_POST, "/account/security/app", action_app, LOGGED_IN, form_bytes },
+	{ METHOD_GET, "/account/confirm", page_confirm, LOGGED_IN, 0 },
+	{ METHOD_POST, "/account/confirm", action_confirm, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/sessions", page_sessions, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/sessions", action_sessions, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/identities", page_identities, LOGGED_IN, 0 },
@@ -113,39 +125,45 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/account/delete", page_account_delete, LOGGED_IN, 0 },
 	{ METHOD_POST, "/account/delete", action_account_delete, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/account/deleted", page_account_deleted, ANYONE, 0 },
-	{ METHOD_GET, "/admin", page_admin, CREATORS, 0 },
+	{ METHOD_GET, "/admin", page_admin, STAFF, 0 },
 	{ METHOD_POST, "/admin/intake", action_admin_intake, ADMINS, form_bytes },
 	{ METHOD_POST, "/admin/gpus/release", action_gpu_release, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/leaderboards/new", page_leaderboard_new, CREATORS, 0 },
 	{ METHOD_POST, "/admin/leaderboards/new", action_leaderboard_new, CREATORS, upload_bytes },
-	{ METHOD_GET, "/admin/leaderboard/*/edit", page_leaderboard_edit, CREATORS, 0 },
-	{ METHOD_POST, "/admin/leaderboard/*/edit", action_leaderboard_edit, CREATORS, upload_bytes },
-	{ METHOD_GET, "/admin/leaderboard/*/delete", page_leaderboard_delete, CREATORS, 0 },
-	{ METHOD_POST, "/admin/leaderboard/*/delete", action_leaderboard_delete, CREATORS, form_bytes },
-	{ METHOD_GET, "/admin/leaderboard/*/publishing", page_publishing, CREATORS, 0 },
-	{ METHOD_POST, "/admin/leaderboard/*/publishing", action_publishing, CREATORS, form_bytes },
-	{ METHOD_GET, "/admin/leaderboard/*/versions", page_versions, CREATORS, 0 },
-	{ METHOD_GET, "/admin/leaderboard/*/diff", page_version_diff, CREATORS, 0 },
-	{ METHOD_GET, "/admin/leaderboard/*/switch", page_switch, CREATORS, 0 },
-	{ METHOD_POST, "/admin/leaderboard/*/switch", action_switch, CREATORS, form_bytes },
+	{ METHOD_GET, "/admin/leaderboard/*/edit", page_leaderboard_edit, STAFF, 0 },
+	{ METHOD_POST, "/admin/leaderboard/*/edit", action_leaderboard_edit, STAFF, upload_bytes },
+	{ METHOD_GET, "/admin/leaderboard/*/delete", page_leaderboard_delete, STAFF, 0 },
+	{ METHOD_POST, "/admin/leaderboard/*/delete", action_leaderboard_delete, STAFF, form_bytes },
+	{ METHOD_GET, "/admin/leaderboard/*/publishing", page_publishing, STAFF, 0 },
+	{ METHOD_POST, "/admin/leaderboard/*/publishing", action_publishing, STAFF, form_bytes },
+	{ METHOD_GET, "/admin/leaderboard/*/versions", page_versions, STAFF, 0 },
+	{ METHOD_GET, "/admin/leaderboard/*/diff", page_version_diff, STAFF, 0 },
+	{ METHOD_GET, "/admin/leaderboard/*/switch", page_switch, STAFF, 0 },
+	{ METHOD_POST, "/admin/leaderboard/*/switch", action_switch, STAFF, form_bytes },
+	{ METHOD_GET, "/admin/leaderboard/*/unfrozen", page_unfrozen, STAFF, 0 },
+	{ METHOD_GET, "/admin/leaderboard/*/exceptions", page_exceptions, STAFF, 0 },
+	{ METHOD_POST, "/admin/leaderboard/*/exceptions", action_exceptions, STAFF, form_bytes },
+	{ METHOD_GET, "/admin/leaderboard/*/roles", page_roles, STAFF, 0 },
+	{ METHOD_POST, "/admin/leaderboard/*/roles", action_roles, STAFF, form_bytes },
 	{ METHOD_GET, "/admin/leaderboard/*/clone", page_clone, CREATORS, 0 },
 	{ METHOD_POST, "/admin/leaderboard/*/clone", action_clone, CREATORS, form_bytes },
-	{ METHOD_GET, "/admin/leaderboard/*/dryrun", page_dry_run, CREATORS, 0 },
-	{ METHOD_GET, "/admin/leaderboard/*/dryrun/status", page_dry_run_status, CREATORS, 0 },
-	{ METHOD_POST, "/admin/leaderboard/*/dryrun", action_dry_run, CREATORS, form_bytes },
-	{ METHOD_GET, "/admin/leaderboard/*/hooks", page_leaderboard_hooks, CREATORS, 0 },
-	{ METHOD_POST, "/admin/leaderboard/*/hooks", action_leaderboard_hooks, CREATORS, form_bytes },
+	{ METHOD_GET, "/admin/leaderboard/*/dryrun", page_dry_run, STAFF, 0 },
+	{ METHOD_GET, "/admin/leaderboard/*/dryrun/status", page_dry_run_status, STAFF, 0 },
+	{ METHOD_POST, "/admin/leaderboard/*/dryrun", action_dry_run, STAFF, form_bytes },
+	{ METHOD_GET, "/admin/leaderboard/*/similar", page_similarity, STAFF, 0 },
+	{ METHOD_GET, "/admin/leaderboard/*/hooks", page_leaderboard_hooks, STAFF, 0 },
+	{ METHOD_POST, "/admin/leaderboard/*/hooks", action_leaderboard_hooks, STAFF, form_bytes },
 	{ METHOD_GET, "/admin/hooks", page_site_hooks, ADMINS, 0 },
 	{ METHOD_POST, "/admin/hooks", action_site_hooks, ADMINS, form_bytes },
-	{ METHOD_GET, "/admin/hooks/*", page_hook, CREATORS, 0 },
-	{ METHOD_GET, "/admin/hooks/*/status", page_hook_status, CREATORS, 0 },
-	{ METHOD_POST, "/admin/hooks/*", action_hook, CREATORS, form_bytes },
+	{ METHOD_GET, "/admin/hooks/*", page_hook, STAFF, 0 },
+	{ METHOD_GET, "/admin/hooks/*/status", page_hook_status, STAFF, 0 },
+	{ METHOD_POST, "/admin/hooks/*", action_hook, STAFF, form_bytes },
 	{ METHOD_GET, "/admin/contests/new", page_contest_new, CREATORS, 0 },
 	{ METHOD_POST, "/admin/contests/new", action_contest_new, CREATORS, contest_bytes },
 	{ METHOD_GET, "/admin/contest/*", page_contest_manage, CREATORS, 0 },
 	{ METHOD_POST, "/admin/contest/*", action_contest_manage, CREATORS, contest_bytes },
-	{ METHOD_GET, "/admin/invites", page_invites, CREATORS, 0 },
-	{ METHOD_POST, "/admin/invites", action_invites, CREATORS, form_bytes },
+	{ METHOD_GET, "/admin/invites", page_invites, STAFF, 0 },
+	{ METHOD_POST, "/admin/invites", action_invites, STAFF, form_bytes },
 	{ METHOD_GET, "/admin/sets/new", page_set_new, CREATORS, 0 },
 	{ METHOD_POST, "/admin/sets/new", action_set_new, CREATORS, upload_bytes },
 	{ METHOD_GET, "/admin/sets/*", page_set, CREATORS, 0 },
@@ -155,17 +173,17 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/admin/workers", action_admin_worker, ADMINS, form_bytes },
 	{ METHOD_GET, "/admin/review", page_review, ADMINS, 0 },
 	{ METHOD_POST, "/admin/review", action_review, ADMINS, form_bytes },
-	{ METHOD_GET, "/admin/submissions", page_admin_submissions, ADMINS, 0 },
-	{ METHOD_GET, "/admin/submission/*", page_admin_submission, ADMINS, 0 },
-	{ METHOD_POST, "/admin/submission/*", action_admin_submission, ADMINS, form_bytes },
-	{ METHOD_GET, "/admin/announcements", page_admin_announcements, ADMINS, 0 },
-	{ METHOD_POST, "/admin/announcements", action_admin_announcement, ADMINS, form_bytes },
+	{ METHOD_GET, "/admin/submissions", page_admin_submissions, STAFF, 0 },
+	{ METHOD_GET, "/admin/submission/*", page_admin_submission, STAFF, 0 },
+	{ METHOD_POST, "/admin/submission/*", action_admin_submission, STAFF, form_bytes },
+	{ METHOD_GET, "/admin/announcements", page_admin_announcements, STAFF, 0 },
+	{ METHOD_POST, "/admin/announcements", action_admin_announcement, STAFF, form_bytes },
 	{ METHOD_GET, "/admin/device/*/*", page_admin_vitals, ADMINS, 0 },
-	{ METHOD_GET, "/admin/rejudgings", page_rejudgings, ADMINS, 0 },
-	{ METHOD_POST, "/admin/rejudgings", action_rejudgings, ADMINS, form_bytes },
-	{ METHOD_GET, "/admin/rejudgings/*", page_rejudging, ADMINS, 0 },
-	{ METHOD_POST, "/admin/rejudgings/*", action_rejudging, ADMINS, form_bytes },
-	{ METHOD_GET, "/admin/rejudgings/*/*", page_rejudged, ADMINS, 0 },
+	{ METHOD_GET, "/admin/rejudgings", page_rejudgings, STAFF, 0 },
+	{ METHOD_POST, "/admin/rejudgings", action_rejudgings, STAFF, form_bytes },
+	{ METHOD_GET, "/admin/rejudgings/*", page_rejudging, STAFF, 0 },
+	{ METHOD_POST, "/admin/rejudgings/*", action_rejudging, STAFF, form_bytes },
+	{ METHOD_GET, "/admin/rejudgings/*/*", page_rejudged, STAFF, 0 },
 	{ METHOD_GET, "/admin/users", page_admin_users, ADMINS, 0 },
 	{ METHOD_POST, "/admin/users", action_admin_user, ADMINS, form_bytes },
 	{ METHOD_POST, "/admin/users/invite", action_admin_invite, ADMINS, form_bytes },
@@ -293,13 +311,26 @@ static int ask_to_log_in(struct request *request)
 	return redirect(request, "/login?next=%s%s", next.data, posted ? "&ended=1" : "");
 }
 
+/* Pages that work for everybody who is logged in, whatever else they must do first. */
+static bool serves_anyhow(const struct route *route)
+{
+	return route->run == action_logout || route->run == page_healthz || route->run == page_confirm
+		|| route->run == action_confirm || route->run == action_passkey_challenge
+		|| route->run == page_mail_unsubscribe || route->run == action_mail_unsubscribe;
+}
+
 /* Pages that a user with a one-time password may use before choosing a new one. */
 static bool serves_password_change(const struct route *route)
 {
-	return route->run == page_account || route->run == action_password
-		|| route->run == action_logout || route->run == page_password_link
-		|| route->run == action_password_link || route->run == page_healthz
-		|| route->run == page_mail_unsubscribe || route->run == action_mail_unsubscribe;
+	return serves_anyhow(route) || route->run == page_account || route->run == action_password
+		|| route->run == page_password_link || route->run == action_password_link;
+}
+
+/* Pages that an admin without a second factor may use, where admins must have one. */
+static bool serves_factor_setup(const struct route *route)
+{
+	return serves_anyhow(route) || route->run == page_security || route->run == action_security
+		|| route->run == page_app || route->run == action_app;
 }
 
 static int admit_to_page(struct request *request, const struct call *call)
@@ -308,10 +339,17 @@ static int admit_to_page(struct request *request, const struct call *call)
 	const struct viewer *viewer = &request->viewer;
 	if (viewer->must_change_password && !serves_password_change(route))
 		return redirect(request, "/account");
+	if (!viewer->must_change_password && session_lacks_factor(request)
+		&& !serves_factor_setup(route))
+		return redirect(request, "/account/security");
 	if (route->access == ANYONE)
 		return 0;
 	if (!viewer->id)
 		return ask_to_log_in(request);
+	if (route->access == STAFF && !viewer_is_staff(viewer))
+		return fail(request->error, ERROR_FORBIDDEN,
+			"This page is for creators, jury members and admins. Ask the leaderboard's creator for "
+			"a role.");
 	if (route->access == CREATORS && viewer->role == ROLE_PARTICIPANT)
 		return fail(request->error, ERROR_FORBIDDEN,
 			"This page is for creators and admins. Ask an admin for that role.");

@@ -41,7 +41,8 @@ struct mail {
 	struct blob_value unsubscribe_key;
 	int64_t is_stopped, is_wanted, is_true;
 	const char *leaderboard, *gpu, *by, *results, *reason;
-	int64_t submission_id, rank, deadline_ms;
+	int64_t submission_id, rank, deadline_ms, for_all;
+	const char *question, *answer;
 };
 static const struct column MAIL_COLUMNS[] = {
 	INTEGER(struct mail, id),
@@ -65,6 +66,9 @@ static const struct column MAIL_COLUMNS[] = {
 	INTEGER(struct mail, submission_id),
 	INTEGER(struct mail, rank),
 	TIME(struct mail, deadline_ms),
+	INTEGER(struct mail, for_all),
+	TEXT(struct mail, question),
+	TEXT(struct mail, answer),
 };
 #define RECIPIENT \
 	"COALESCE(m.address, CASE m.kind WHEN 'confirm' THEN a.pending ELSE a.address END)"
@@ -85,23 +89,31 @@ static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
 	"    WHEN 'finished' THEN s.id IS NOT NULL AND s.hidden_at IS NULL "
 	"    WHEN 'deadline' THEN COALESCE(l.deadline > UTC_TIMESTAMP(3), FALSE) AND " SEES
 	"    WHEN 'trouble' THEN COALESCE(l.creator_id = u.id AND u.role <> 'participant', FALSE) "
-	"    ELSE TRUE END AS is_true, "
-	"  l.name AS leaderboard, m.gpu, w.name AS `by`, "
-	"  (SELECT GROUP_CONCAT(CONCAT(o.gpu, ': ', COALESCE(o.verdict, o.state)) ORDER BY o.id "
-	"    SEPARATOR '\\n') FROM jobs o WHERE o.submission_id = s.id) AS results, "
-	"  j.reason, s.id AS submission_id, mine.place AS rank, l.deadline AS deadline_ms "
-	"FROM mails m JOIN users u ON u.id = m.user_id "
-	"LEFT JOIN mail_addresses a ON a.user_id = m.user_id "
-	"LEFT JOIN leaderboards l ON l.id = m.leaderboard_id "
-	"LEFT JOIN users w ON w.id = m.other_id AND m.kind = 'overtaken' "
-	"LEFT JOIN ranking mine ON m.kind = 'overtaken' AND mine.leaderboard_id = l.id "
-	"  AND mine.task_version_id = l.task_version_id AND mine.gpu = m.gpu AND " ACTS_FOR " "
-	"LEFT JOIN ranking theirs ON m.kind = 'overtaken' AND theirs.leaderboard_id = l.id "
-	"  AND theirs.task_version_id = l.task_version_id AND theirs.gpu = m.gpu "
-	"  AND theirs.user_id = w.id "
-	"LEFT JOIN jobs j ON j.id = m.other_id AND m.kind = 'trouble' "
-	"LEFT JOIN submissions s ON s.id = IF(m.kind = 'finished', m.other_id, j.submission_id) "
-	"WHERE m.id = ?");
+	"    WHEN 'asked' THEN COALESCE(q.answered_at IS NULL AND " SQL_ANSWERS("u",
+		"l") ", FALSE) "
+			 "    WHEN 'answered' THEN COALESCE(q.unseen, FALSE) AND " SEES
+			 "    ELSE TRUE END AS is_true, "
+			 "  l.name AS leaderboard, m.gpu, w.name AS `by`, "
+			 "  (SELECT GROUP_CONCAT(CONCAT(o.gpu, ': ', COALESCE(o.verdict, o.state)) ORDER BY "
+			 "o.id "
+			 "    SEPARATOR '\\n') FROM jobs o WHERE o.submission_id = s.id) AS results, "
+			 "  j.reason, s.id AS submission_id, mine.place AS rank, l.deadline AS deadline_ms, "
+			 "  q.for_all, q.text AS question, q.answer "
+			 "FROM mails m JOIN users u ON u.id = m.user_id "
+			 "LEFT JOIN mail_addresses a ON a.user_id = m.user_id "
+			 "LEFT JOIN leaderboards l ON l.id = m.leaderboard_id "
+			 "LEFT JOIN users w ON w.id = m.other_id AND m.kind = 'overtaken' "
+			 "LEFT JOIN ranking mine ON m.kind = 'overtaken' AND mine.leaderboard_id = l.id "
+			 "  AND mine.task_version_id = l.task_version_id AND mine.gpu = m.gpu "
+			 "  AND " ACTS_FOR " "
+			 "LEFT JOIN ranking theirs ON m.kind = 'overtaken' AND theirs.leaderboard_id = l.id "
+			 "  AND theirs.task_version_id = l.task_version_id AND theirs.gpu = m.gpu "
+			 "  AND theirs.user_id = w.id "
+			 "LEFT JOIN jobs j ON j.id = m.other_id AND m.kind = 'trouble' "
+			 "LEFT JOIN questions q ON q.id = m.other_id AND m.kind IN ('asked', 'answered') "
+			 "LEFT JOIN submissions s ON s.id = IF(m.kind = 'finished', m.other_id, "
+			 "j.submission_id) "
+			 "WHERE m.id = ?");
 
 struct claim {
 	struct arena *arena;
@@ -127,8 +139,8 @@ static int claim_mail(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = database_row(db, claim->arena, &OWNER, &owner, error, "i", found.id);
 	return rc ? rc
-			  : database_row(db, claim->arena, &MAIL, claim->mail, error, "iii", owner.user_id,
-				  owner.user_id, found.id);
+			  : database_row(db, claim->arena, &MAIL, claim->mail, error, "iiii", owner.user_id,
+				  owner.user_id, owner.user_id, found.id);
 }
 
 int mail_is_due(struct database *db, bool *answer, struct error *error)
@@ -192,6 +204,9 @@ static int compose(struct database *db, struct arena *arena, const struct config
 		.results = mail->results ? mail->results : "",
 		.reason = mail->reason ? mail->reason : "",
 		.deadline_ms = mail->deadline_ms,
+		.question = mail->question,
+		.answer = mail->answer,
+		.for_all = mail->for_all == 1,
 		.unsubscribe = unsubscribe_address(arena, config, mail),
 	};
 	int rc = make_link(db, arena, config, mail, &facts.link, error);

@@ -89,6 +89,28 @@ static const char *write_trouble(
 	return arena_printf(arena, "Internal error on %s", facts->leaderboard);
 }
 
+static const char *write_asked(
+	struct arena *arena, const struct mail_facts *facts, struct buffer *text)
+{
+	buffer_printf(text,
+		"A participant asks about your leaderboard %s:\n\n%s\n\nAnswer it:\n"
+		"%s/leaderboard/%s/questions\n",
+		facts->leaderboard, facts->question, facts->site, facts->leaderboard);
+	return arena_printf(arena, "A question about %s", facts->leaderboard);
+}
+
+static const char *write_answered(
+	struct arena *arena, const struct mail_facts *facts, struct buffer *text)
+{
+	buffer_printf(text,
+		"You asked about %s:\n\n%s\n\nThe answer, which %s:\n\n%s\n\n"
+		"All questions about this leaderboard:\n%s/leaderboard/%s/questions\n",
+		facts->leaderboard, facts->question,
+		facts->for_all ? "everybody can read" : "only you can read", facts->answer, facts->site,
+		facts->leaderboard);
+	return arena_printf(arena, "Your question about %s was answered", facts->leaderboard);
+}
+
 static const struct {
 	const char *kind;
 	const char *(*write)(struct arena *arena, const struct mail_facts *facts, struct buffer *text);
@@ -100,6 +122,8 @@ static const struct {
 	{ "finished", write_finished },
 	{ "deadline", write_deadline },
 	{ "trouble", write_trouble },
+	{ "asked", write_asked },
+	{ "answered", write_answered },
 };
 
 const char *mail_text(struct arena *arena, const struct mail_facts *facts, struct buffer *text)

@@ -5,6 +5,7 @@
 #include "lib/base/arena.h"
 #include "lib/base/buffer.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What the texts mention. Only what belongs to `kind` is set. */
@@ -14,6 +15,8 @@ struct mail_facts {
 	int64_t submission_id, rank;
 	const char *results, *reason; /* results: a line for each device */
 	int64_t deadline_ms;
+	const char *question, *answer;
+	bool for_all;                   /* everybody reads the answer */
 	const char *link, *unsubscribe; /* complete addresses; unsubscribe NULL: none */
 };
 

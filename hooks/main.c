@@ -13,6 +13,7 @@
 #include "lib/database/retention.h"
 #include "lib/mail/mail.h"
 #include "lib/mail/smtp.h"
+#include "lib/similarity/similarity.h"
 #include "lib/webhook/event.h"
 #include "sql/schema.h"
 
@@ -29,6 +30,7 @@ enum {
 	changes_every_ms = 1000,
 	clean_every_ms = 60 * 1000,
 	prune_every_ms = 60 * 60 * 1000,
+	compare_every_ms = 5 * 1000,
 	lease_spare_ms = 5000
 };
 
@@ -36,7 +38,8 @@ static const struct usage USAGE = {
 	.program = "podium-hooks",
 	.purpose = "sends the deliveries of Podium's webhooks, and e-mails",
 	.about = "Sends the deliveries of Podium's webhooks, and the site's e-mails if mail_server is\n"
-			 "set. Reports leaderboards that opened or ended. It needs the database and a\n"
+			 "set. Reports leaderboards that opened or ended, and compares sources. It needs the "
+			 "database and a\n"
 			 "connection to the internet. It also removes data\n"
 			 "that is older than the settings retain_... allow. Several podium-hooks may run at\n"
 			 "the same time.\n",
@@ -183,8 +186,8 @@ static void *run_mailer(void *context)
 /* The periodic tasks of the main thread. The ..._at_ms say when each is due again (clock_ms). */
 struct maintenance {
 	struct database *db;
-	bool is_checked, prunes;
-	int64_t changes_at_ms, clean_at_ms, prune_at_ms;
+	bool is_checked, prunes, compares;
+	int64_t changes_at_ms, clean_at_ms, prune_at_ms, compare_at_ms;
 	struct retention retention;
 };
 
@@ -212,6 +215,17 @@ static int prune_step(struct maintenance *maintenance, struct error *error)
 	return rc;
 }
 
+/* Compares the sources of a few submissions (lib/similarity/similarity.h). */
+static int compare_step(struct maintenance *maintenance, struct error *error)
+{
+	bool is_done = true;
+	if (!maintenance->compares && !is_time(&maintenance->compare_at_ms, compare_every_ms))
+		return 0;
+	int rc = similarity_step(maintenance->db, &is_done, error);
+	maintenance->compares = !rc && !is_done;
+	return rc;
+}
+
 static int run_due_tasks(struct maintenance *maintenance, struct error *error)
 {
 	bool is_due = false;
@@ -227,6 +241,8 @@ static int run_due_tasks(struct maintenance *maintenance, struct error *error)
 		rc = mail_is_due(maintenance->db, &is_due, error);
 	if (!rc && is_due)
 		wake_senders(false);
+	if (!rc)
+		rc = compare_step(maintenance, error);
 	return rc ? rc : prune_step(maintenance, error);
 }
 

@@ -28,6 +28,8 @@ static void append_leaderboard_url(struct buffer *out, const char *site, const j
 		buffer_printf(out, "contest/%s", member_text(data, "contest"));
 	if (has_value(data, "leaderboard"))
 		buffer_printf(out, "leaderboard/%s", member_text(data, "leaderboard"));
+	if (has_value(data, "question"))
+		buffer_text(out, "/questions");
 	if (has_value(data, "gpu"))
 		buffer_printf(out, "?gpu=%s", member_text(data, "gpu"));
 }
@@ -221,6 +223,32 @@ static void say_ended(struct buffer *out, const json_t *data)
 			: "The leaderboard was closed and accepts no submissions.");
 }
 
+static void title_asked(struct buffer *out, const json_t *data)
+{
+	buffer_text(out, "A question about ");
+	append_name(out, data, "leaderboard");
+}
+
+static void say_asked(struct buffer *out, const json_t *data)
+{
+	(void)data;
+	buffer_text(out, "A participant waits for an answer.");
+}
+
+static void title_answered(struct buffer *out, const json_t *data)
+{
+	buffer_text(out, "An answer for everybody on ");
+	append_name(out, data, "leaderboard");
+}
+
+static void say_answered(struct buffer *out, const json_t *data)
+{
+	buffer_text(out, "**");
+	message_plain(out, member_text(data, "text"), discord_most_description / 2);
+	buffer_text(out, "** ");
+	message_plain(out, member_text(data, "answer"), discord_most_description);
+}
+
 static void title_contest_started(struct buffer *out, const json_t *data)
 {
 	append_name(out, data, "title");
@@ -286,6 +314,8 @@ static const struct wording {
 	{ "contest_started", 0x2563eb, title_contest_started, say_contest_started },
 	{ "contest_ended", 0x7c3aed, title_contest_ended, say_contest_ended },
 	{ "standings_final", 0xd4a017, title_standings_final, say_standings_final },
+	{ "asked", 0xb45309, title_asked, say_asked },
+	{ "answered", 0x2563eb, title_answered, say_answered },
 	{ "test", 0x6b7280, title_test, say_test },
 };
 

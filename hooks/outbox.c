@@ -61,7 +61,10 @@ static const struct column DELIVERY_COLUMNS[] = {
 #define MAY_BE_SENT \
 	SQL_MAY_HEAR("h", "l") \
 	" AND (e.job_id IS NULL OR (" SQL_MAY_BE_TOLD("s") " AND (e.event = 'job' OR " SQL_IS_RANKED( \
-		"s", "j") ")))"
+		"s", "j") "))) " \
+				  "AND (e.event <> 'answered' OR EXISTS (SELECT 1 FROM questions q " \
+				  "WHERE q.id = JSON_VALUE(e.data, '$.question') AND q.for_all))"
+#define CREATOR_RIGHT SQL_RIGHT_OF("m", "o")
 /* Reads a webhook's next delivery, and whether Podium may still send it. Since the event, the
  * event's subject may have been hidden, or the webhook's creator may have lost the right to see it.
  */
@@ -71,8 +74,8 @@ static const struct statement NEXT_DELIVERY = SELECT(struct delivery, DELIVERY_C
 	"  TIMESTAMPDIFF(SECOND, e.at, UTC_TIMESTAMP(3)) AS age_s, e.event, e.data, "
 	"  h.name AS webhook, h.form, h.address, h.secret, "
 	"  IF(h.old_secret_until > UTC_TIMESTAMP(3), h.old_secret, NULL) AS old_secret, "
-	"  COALESCE(m.banned_at IS NULL AND m.deleted_at IS NULL AND (m.role = 'admin' "
-	"    OR (m.role = 'creator' AND o.creator_id = m.id)), FALSE) AS creator_may, "
+	"  COALESCE(m.banned_at IS NULL AND m.deleted_at IS NULL AND " CREATOR_RIGHT " >= 2, FALSE) "
+	"    AS creator_may, "
 	"  e.event = 'test' OR COALESCE(" MAY_BE_SENT ", FALSE) AS may_be_told "
 	"FROM webhook_deliveries d FORCE INDEX (webhook_deliveries_due) "
 	"JOIN webhook_events e ON e.id = d.event_id JOIN webhooks h ON h.id = d.webhook_id "

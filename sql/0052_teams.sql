@@ -28,6 +28,3 @@ CREATE TABLE IF NOT EXISTS team_members (
   CONSTRAINT team_members_team FOREIGN KEY (team_id) REFERENCES teams (user_id) ON DELETE CASCADE,
   CONSTRAINT team_members_user FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE
 ) ENGINE = InnoDB;
-
-ALTER TABLE submissions
-  ADD COLUMN IF NOT EXISTS sent_by BIGINT UNSIGNED NULL COMMENT 'the member who submitted for the team user_id; NULL: user_id itself';

@@ -6,7 +6,10 @@
  * defines help_pages and help_files (cgi/page/help.h). Links between these pages lead to their
  * addresses on the site. Files that a page links are embedded. A link
  * to another page, to a missing heading or to a missing file is an error, so the build fails. Only
- * the list of pages may name other pages, and its items about them are left out. */
+ * the list of pages may name other pages, and its items about them are left out.
+ *
+ * Readers unfold what most of them skip: sections whose title begins with "Details", and each call
+ * and object of the API. */
 #include "cgi/render/markdown.h"
 #include "lib/base/arena.h"
 #include "lib/base/scope.h"
@@ -180,6 +183,68 @@ static void render_document(struct document *document, struct buffer *html)
 		markdown_render_page(html, buffer_string(&text), text.length, &page);
 }
 
+/* ---- folds ---- */
+
+static const char *find_heading(const char *html, bool with_third)
+{
+	const char *second = strstr(html, "<h2 id=");
+	const char *third = with_third ? strstr(html, "<h3 id=") : NULL;
+	return second && (!third || second < third) ? second : third;
+}
+
+static const char *part_between(const char *text, const char *before, const char *after)
+{
+	const char *from = strstr(text, before) + strlen(before);
+	return arena_strndup(compiler.arena, from, (size_t)(strstr(from, after) - from));
+}
+
+/* The first sentence of a paragraph without marks; "" if there is none. */
+static const char *first_sentence(const char *html)
+{
+	html += strspn(html, "\n");
+	const char *text = strncmp(html, "<p>", 3) == 0 ? html + 3 : "";
+	const char *end = strstr(text, ". ");
+	return end && end < text + strcspn(text, "<")
+		? arena_strndup(compiler.arena, text, (size_t)(end - text) + 1)
+		: "";
+}
+
+static const char *title_of(const char *section)
+{
+	const char *title = part_between(strstr(section, "<a "), ">", "</a></h");
+	return title + strspn(title, "\n");
+}
+
+/* A link to a section opens it, because the section's id is inside the fold. */
+static void fold_section(struct buffer *out, const char *html, size_t length, bool is_call)
+{
+	const char *section = arena_strndup(compiler.arena, html, length);
+	const char *id = part_between(section, "id=\"", "\""), *title = title_of(section);
+	const char *content = strstr(section, "</a></h") + strlen("</a></h2>");
+	buffer_printf(out,
+		"<details%s>\n<summary><h%c>%s</h%c> <span class=\"hint\">%s</span></summary>\n"
+		"<div id=\"%s\">%s</div>\n</details>\n",
+		is_call ? " class=\"call\"" : "", section[2], title, section[2],
+		is_call ? first_sentence(content) : "", id, content);
+}
+
+static void fold_sections(struct buffer *out, const struct document *document, const char *html)
+{
+	bool is_list = document == compiler.documents, is_api = strcmp(document->name, "api") == 0;
+	const char *heading = find_heading(html, is_api);
+	buffer_append(out, html, heading ? (size_t)(heading - html) : strlen(html));
+	for (const char *next; heading; heading = next) {
+		next = find_heading(heading + 1, is_api);
+		size_t length = next ? (size_t)(next - heading) : strlen(heading);
+		bool is_call = heading[2] == '3';
+		if (is_call || strncmp(title_of(heading), "Details", strlen("Details")) == 0)
+			fold_section(out, heading, length, is_call);
+		else
+			buffer_printf(out, "%s%.*s%s", is_list ? "<section>\n" : "", (int)length, heading,
+				is_list ? "</section>\n" : "");
+	}
+}
+
 /* ---- the C file ---- */
 
 static void print_literal(FILE *out, const char *text)
@@ -214,11 +279,13 @@ static void print_pages(FILE *out)
 	for (size_t i = 0; i < compiler.document_count; i++) {
 		struct document *document = &compiler.documents[i];
 		cleanup_buffer struct buffer html = { 0 };
+		cleanup_buffer struct buffer folded = { 0 };
 		render_document(document, &html);
+		fold_sections(&folded, document, buffer_string(&html));
 		fprintf(out, "\t{\n\t\t.name = \"%s\",\n\t\t.title = ", i ? document->name : "");
 		print_literal(out, document->title ? document->title : "");
 		fprintf(out, ",\n\t\t.html = ");
-		print_literal(out, buffer_string(&html));
+		print_literal(out, buffer_string(&folded));
 		fprintf(out, ",\n");
 		print_headings(out, document);
 		fprintf(out, "\t},\n");

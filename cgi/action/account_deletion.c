@@ -152,6 +152,11 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM mails WHERE user_id = ?"),
 	COMMAND("DELETE FROM terminals WHERE user_id = ?"),
 	COMMAND("DELETE FROM identities WHERE user_id = ?"),
+	COMMAND("DELETE FROM questions WHERE user_id = ? AND NOT for_all"),
+	COMMAND("DELETE FROM authenticator_apps WHERE user_id = ?"),
+	COMMAND("DELETE FROM passkeys WHERE user_id = ?"),
+	COMMAND("DELETE FROM recovery_codes WHERE user_id = ?"),
+	COMMAND("DELETE FROM source_sketches WHERE user_id = ?"),
 	COMMAND("DELETE FROM invite_uses WHERE user_id = ?"),
 	COMMAND("DELETE FROM overtakings WHERE ? IN (user_id, by_user_id)"),
 	COMMAND("DELETE FROM uploads WHERE creator_id = ?"),
@@ -163,6 +168,9 @@ static const struct statement LEFTOVERS[] = {
 			"  AND o.user_id <> m.user_id) "
 			"AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = m.team_id)"),
 	COMMAND("DELETE FROM team_members WHERE user_id = ?"),
+	COMMAND("DELETE FROM leaderboard_roles WHERE user_id = ?"),
+	COMMAND("DELETE FROM leaderboard_extensions WHERE user_id = ?"),
+	COMMAND("UPDATE disqualifications SET reason = '' WHERE user_id = ?"),
 	COMMAND("DELETE FROM user_days WHERE user_id = ?"),
 	COMMAND("UPDATE invites SET note = '' WHERE created_by = ?"),
 	COMMAND("DELETE d FROM webhooks h JOIN webhook_deliveries d ON d.webhook_id = h.id "
@@ -178,8 +186,11 @@ static const struct statement LEFTOVERS[] = {
 			"CONCAT('export ', u.name), CONCAT('terminal code ', u.name), "
 			"CONCAT('change password ', u.name), CONCAT('delete account ', u.name), "
 			"CONCAT('invite code ', u.name), CONCAT('change webhooks ', u.name), "
-			"CONCAT('change address ', u.name), CONCAT('make teams ', u.name), "
-			"CONCAT('team code ', u.name)) WHERE u.id = ?"),
+			"CONCAT('change address ', u.name), CONCAT('ask questions ', u.name), "
+			"CONCAT('second factor ', u.name), CONCAT('second factor in a day ', u.name), "
+			"CONCAT('confirm password ', u.name), CONCAT('contest code ', u.name), "
+			"CONCAT('make teams ', u.name), CONCAT('team code ', u.name)) "
+			"WHERE u.id = ?"),
 	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON LEFT(r.subject, 12 + "
 			"LENGTH(u.name)) = CONCAT('login pair ', u.name, ' ') WHERE u.id = ?"),
 };
@@ -195,6 +206,9 @@ static const struct statement NAMES[] = {
 	FORGET_NAME("rejudgings", "ended_by"),
 	FORGET_NAME("dry_runs", "started_by"),
 	FORGET_NAME("pauses", "paused_by"),
+	FORGET_NAME("leaderboard_roles", "given_by"),
+	FORGET_NAME("leaderboard_extensions", "given_by"),
+	FORGET_NAME("disqualifications", "given_by"),
 	FORGET_NAME("intake_stops", "stopped_by"),
 	FORGET_NAME("password_links", "made_by"),
 };

@@ -6,6 +6,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/leaderboard/right.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -28,8 +29,7 @@ static const struct column INVITE_COLUMNS[] = {
  * in users, whose columns are NULL if the code has no creator. */
 #define SQL_MAY_INVITE(maker, leaderboard) \
 	"(" maker ".id IS NULL OR " maker ".deleted_at IS NOT NULL OR (" maker \
-	".banned_at IS NULL AND (" maker ".role = 'admin' OR (" maker \
-	".role = 'creator' AND " leaderboard ".creator_id = " maker ".id))))"
+	".banned_at IS NULL AND " SQL_RIGHT_OF(maker, leaderboard) " >= 2))"
 /* Joins a code `c` with its leaderboards `l` and its creator `maker`. */
 #define OF_CODE \
 	"invites c JOIN invite_leaderboards b ON b.invite_id = c.id " \
@@ -64,7 +64,7 @@ static const struct statement INSERT = COMMAND(
 	"INSERT INTO invites (code, note, most_uses, expires_at, created_by) VALUES (?, ?, ?, ?, ?)");
 static const struct statement INSERT_LEADERBOARD =
 	COMMAND("INSERT INTO invite_leaderboards (invite_id, leaderboard_id) SELECT ?, id "
-			"FROM leaderboards WHERE name = ? AND (? OR creator_id = ?)");
+			"FROM leaderboards l WHERE name = ? AND " SQL_MAY_CHANGE("l"));
 static const struct statement REVOKE =
 	COMMAND("UPDATE invites SET revoked_at = UTC_TIMESTAMP(3) WHERE id = ?");
 /* Does not touch memberships that the user already has. Otherwise the statement would wait for a
@@ -197,8 +197,7 @@ static int create_body(struct database *db, void *context, struct error *error)
 	int64_t id = (int64_t)database_insert_id(db);
 	for (size_t i = 0; i < request->leaderboard_count && !rc; i++) {
 		const char *name = request->leaderboards[i];
-		rc = database_execute(
-			db, &INSERT_LEADERBOARD, error, "isii", id, name, (int64_t)request->may_all, actor->id);
+		rc = database_execute(db, &INSERT_LEADERBOARD, error, "isi", id, name, actor->id);
 		if (rc == ERROR_CONFLICT)
 			rc = 0; /* the request named the leaderboard twice */
 		else if (!rc && !database_affected(db))

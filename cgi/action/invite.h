@@ -30,7 +30,6 @@ struct invite_request {
 	size_t leaderboard_count;
 	int64_t most_uses;     /* 0: unlimited */
 	int64_t expires_at_ms; /* TIME_NULL: never */
-	bool may_all;          /* the actor may invite to all leaderboards, not only to their own */
 };
 
 /* Check one field each, so that a form can report all errors together. */

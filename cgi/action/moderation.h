@@ -1,7 +1,8 @@
-/* Moderation of single submissions: an admin hides a submission, holds its results for review, or
- * writes a note about it. Each action is one transaction with its audit entry.
+/* Moderation of single submissions: an admin or a creator of the leaderboard hides a submission,
+ * holds its results for review, or writes a note about it. Each action is one transaction with its
+ * audit entry. The caller checks the right (lib/leaderboard/right.h).
  *
- * Only admins and the author see a hidden submission, and the author reads the reason. A hidden
+ * Only its readers see a hidden submission, and the author reads the reason. A hidden
  * submission is not ranked. Its running jobs finish normally. */
 #ifndef PODIUM_CGI_ACTION_MODERATION_H
 #define PODIUM_CGI_ACTION_MODERATION_H
@@ -28,7 +29,8 @@ int submission_show(
 int submission_hold(struct database *db, int64_t submission_id, const char *reason,
 	const struct actor *by, struct error *error);
 
-/* Stores a note that only admins read; "" deletes it. ERROR_INPUT has the field `note`. */
+/* Stores a note that only admins and creators read; "" deletes it. ERROR_INPUT has the field
+ * `note`. */
 int submission_admin_note(struct database *db, int64_t submission_id, const char *note,
 	const struct actor *by, struct error *error);
 

@@ -2,7 +2,9 @@
 
 #include "cgi/action/dialect.h"
 #include "cgi/action/intake.h"
+#include "lib/account/audit.h"
 #include "lib/account/team.h"
+#include "lib/account/user.h"
 #include "lib/base/buffer.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
@@ -11,6 +13,7 @@
 #include "lib/contest/contest.h"
 #include "lib/database/blob.h"
 #include "lib/leaderboard/quota.h"
+#include "lib/leaderboard/role.h"
 #include "lib/submission/directive.h"
 
 #include <string.h>
@@ -49,7 +52,9 @@ static const struct column STATE_COLUMNS[] = {
  * stored or rejected. */
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
 	"SELECT l.task_version_id, l.accepting, "
-	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.practice, "
+	"COALESCE(GREATEST(l.deadline, COALESCE((SELECT e.deadline FROM leaderboard_extensions e "
+	"WHERE e.leaderboard_id = l.id AND e.user_id = ?), l.deadline)) <= UTC_TIMESTAMP(3), 0) "
+	"AS ended, l.practice, "
 	"l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED
 	" AS stopped, " SQL_LACKS_REGISTRATION(
 		"l") " AS unregistered, "
@@ -63,8 +68,8 @@ static int check_open(
 	struct database *db, const struct intake *intake, struct state *state, struct error *error)
 {
 	const struct leaderboard *leaderboard = intake->leaderboard;
-	int rc = database_row(
-		db, intake->arena, &STATE, state, error, "ii", intake->author_id, leaderboard->id);
+	int rc = database_row(db, intake->arena, &STATE, state, error, "iii", intake->author_id,
+		intake->author_id, leaderboard->id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", leaderboard->name);
 	if (rc)
@@ -247,10 +252,10 @@ static const struct column AUTHOR_COLUMNS[] = { INTEGER(struct author, banned) }
 static const struct statement AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
 	"SELECT COALESCE(MAX(banned_at IS NOT NULL OR deleted_at IS NOT NULL), 1) AS banned "
 	"FROM users WHERE id IN (?, ?)");
-static const struct statement INSERT_SUBMISSION =
-	COMMAND("INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
-			"mode, practice, dialect, sent_by) "
-			"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+static const struct statement INSERT_SUBMISSION = COMMAND(
+	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
+	"mode, practice, dialect, submitted_by, source_license) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+	"(SELECT NULLIF(l.source_license, '') FROM leaderboards l WHERE l.id = ?))");
 static const struct statement INSERT_JOB =
 	COMMAND("INSERT INTO jobs (submission_id, user_id, gpu) SELECT ?, ?, g.gpu "
 			"FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
@@ -306,6 +311,27 @@ static int count_submission(struct database *db, const struct intake *intake, st
 				  leaderboard_id, intake->id);
 }
 
+static int note_author(struct database *db, const struct intake *intake, struct error *error)
+{
+	const struct actor *by = intake->request->by;
+	struct user user;
+	int rc = user_by_id(db, intake->arena, intake->author_id, &user, error);
+	return rc ? rc
+			  : audit(db, by->id, by->name, by->address, "submission.for_user",
+				  arena_printf(intake->arena, "submission %lld", (long long)intake->id),
+				  arena_printf(intake->arena, "for %s on %s", user.name, intake->leaderboard->name),
+				  error);
+}
+
+/* Who submits for somebody else: a creator or an admin, or a member for the team. */
+static int64_t sender_of(const struct intake *intake)
+{
+	const struct submission_request *request = intake->request;
+	if (request->by)
+		return request->by->id;
+	return intake->author_id == request->user_id ? SQL_NULL_INTEGER : request->user_id;
+}
+
 static int store_submission_body(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
@@ -328,17 +354,19 @@ static int store_submission_body(struct database *db, void *context, struct erro
 	if (!rc)
 		rc = blob_put(db, request->source, request->length, hash, error);
 	if (!rc)
-		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbsisi", intake->leaderboard->id,
+		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbsisii", intake->leaderboard->id,
 			state.task_version_id, intake->author_id, intake->file.name, hash, sizeof hash,
 			request->mode, state.ended,
 			dialect_of_source(intake->leaderboard->language, request->source, request->length)
 				->name,
-			intake->author_id == request->user_id ? SQL_NULL_INTEGER : request->user_id);
+			sender_of(intake), intake->leaderboard->id);
 	intake->id = (int64_t)database_insert_id(db);
 	if (!rc)
 		rc = insert_jobs(db, intake, error);
 	if (!rc && strcmp(request->mode, "ranked") == 0)
 		rc = team_note_ranked(db, intake->author_id, error);
+	if (!rc && request->by)
+		rc = note_author(db, intake, error);
 	return rc ? rc : count_submission(db, intake, error);
 }
 
@@ -392,5 +420,31 @@ int submission_create(struct database *db, struct arena *arena,
 		rc = database_transaction(db, store_submission_body, &intake, error);
 	if (!rc && id)
 		*id = intake.id;
+	return rc;
+}
+
+int submission_choose_author(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
+	struct submission_request *request, struct error *error)
+{
+	struct user user;
+	struct leaderboard seen;
+	struct error none = { 0 };
+	if (!author || !*author || strcmp(author, by->name) == 0)
+		return 0;
+	int rc = leaderboard_check_right(db, arena, by->id, leaderboard, RIGHT_CHANGE, error);
+	if (rc)
+		return rc;
+	rc =
+		text_is_user_name(author) ? user_by_name(db, arena, author, &user, error) : ERROR_NOT_FOUND;
+	if (rc == ERROR_NOT_FOUND)
+		return fail_field(error, "author", "There is no user named %s.", quote(arena, author));
+	if (!rc)
+		rc = leaderboard_seen_by(db, arena, user.id, leaderboard->name, &seen, &none);
+	if (rc == ERROR_NOT_FOUND)
+		return fail_field(error, "author", "%s may not see %s, so nobody can submit for this user.",
+			user.name, leaderboard->name);
+	request->user_id = user.id;
+	request->by = by;
 	return rc;
 }

@@ -22,6 +22,7 @@ struct submission_request {
 	const char **gpus;
 	size_t gpu_count;            /* 0: the GPUs in the header, else the leaderboard's only one */
 	bool gpus_win;               /* `gpus` override the header's GPUs; otherwise both must match */
+	const struct actor *by;      /* who submits for the user; NULL: the user */
 	const struct config *config; /* has the site's quotas; NULL: no site quotas apply */
 };
 
@@ -40,6 +41,14 @@ struct submission_request {
 int submission_create(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct submission_request *request, int64_t *id,
 	struct error *error);
+
+/* Lets `by` submit for the user `author`; "" or the own name: for themselves. ERROR_FORBIDDEN: `by`
+ * may not change the leaderboard. ERROR_INPUT with the field `author`: there is no such user, or
+ * the user may not see the leaderboard. The author's deadline and quotas apply, and the audit log
+ * has an entry. */
+int submission_choose_author(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
+	struct submission_request *request, struct error *error);
 
 /* Checks the same and stores nothing. Passes the result of each check to `faulted`, which returns 0
  * to let the next check run. */

@@ -4,6 +4,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/leaderboard/right.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static const struct statement TOKENS = SELECT(struct token, TOKEN_COLUMNS,
 
 struct found {
 	struct token token;
-	int64_t user_id, in_teams;
+	int64_t user_id, in_teams, has_role;
 	const char *user, *role;
 };
 static const struct column FOUND_COLUMNS[] = {
@@ -80,15 +81,16 @@ static const struct column FOUND_COLUMNS[] = {
 	INTEGER(struct found, in_teams),
 	TEXT(struct found, user),
 	TEXT(struct found, role),
+	INTEGER(struct found, has_role),
 };
+#define HAS_ROLE SQL_HAS_ROLE("u")
+#define IN_TEAMS SQL_IN_TEAMS("t.user_id")
 static const struct statement FIND = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT " TOKEN_FIELDS ", t.user_id, " SQL_IN_TEAMS(
-		"t.user_id") " AS in_teams, "
-					 "u.name AS user, u.role FROM api_tokens t "
-					 "JOIN users u ON u.id = t.user_id "
-					 "WHERE t.token_hash = ? AND (t.expires_at IS NULL OR t.expires_at > "
-					 "UTC_TIMESTAMP(3)) "
-					 "AND u.banned_at IS NULL AND u.deleted_at IS NULL AND u.kind = 'person'");
+	"SELECT " TOKEN_FIELDS ", t.user_id, " IN_TEAMS " AS in_teams, u.name AS user, u.role, "
+	HAS_ROLE " AS has_role "
+	"FROM api_tokens t JOIN users u ON u.id = t.user_id "
+	"WHERE t.token_hash = ? AND (t.expires_at IS NULL OR t.expires_at > UTC_TIMESTAMP(3)) "
+	"AND u.banned_at IS NULL AND u.deleted_at IS NULL AND u.kind = 'person'");
 static const struct statement NOTE_USE =
 	COMMAND("UPDATE api_tokens SET used_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
@@ -142,9 +144,9 @@ int token_check_scopes(const struct token_order *order, struct error *error)
 {
 	if (!order->scopes || order->scopes & ~(int64_t)(TOKEN_READ | TOKEN_SUBMIT | TOKEN_ADMIN))
 		return fail_field(error, "scope", "Choose at least one thing that the token may do.");
-	if (order->scopes & TOKEN_ADMIN && order->role == ROLE_PARTICIPANT)
-		return fail_field(
-			error, "scope", "Only creators and admins can create a token with the scope admin.");
+	if (order->scopes & TOKEN_ADMIN && !order->may_administer)
+		return fail_field(error, "scope",
+			"Only creators, jury members and admins can create a token with the scope admin.");
 	return 0;
 }
 
@@ -247,6 +249,7 @@ int token_peek(struct database *db, struct arena *arena, const char *secret,
 	*holder = (struct token_holder){ .token = found.token,
 		.user_id = found.user_id,
 		.user = found.user,
+		.has_role = found.has_role,
 		.in_teams = found.in_teams };
 	role_from_name(found.role, &holder->role);
 	return 0;

@@ -18,7 +18,7 @@
 enum token_scope {
 	TOKEN_READ = 1,   /* read what its user sees: own submissions, sources, results */
 	TOKEN_SUBMIT = 2, /* submit and cancel */
-	TOKEN_ADMIN = 4,  /* administer as creators and admins do in the panel */
+	TOKEN_ADMIN = 4,  /* administer as its user does in the panel */
 };
 const char *token_scope_name(enum token_scope scope); /* "read", "submit", "admin" */
 int token_scope_from_name(const char *name, enum token_scope *scope); /* 0 or -1 */
@@ -40,7 +40,7 @@ struct token {
 
 struct token_order {
 	int64_t user_id;
-	enum role role; /* the user's */
+	bool may_administer; /* the user may open the panel, so the token may have TOKEN_ADMIN */
 	const char *name;
 	int64_t scopes;
 	int64_t days; /* until it expires; 0: never */
@@ -79,7 +79,8 @@ struct token_holder {
 	int64_t user_id;
 	const char *user;
 	enum role role;
-	int64_t in_teams; /* the user is a member of a team */
+	bool has_role; /* on some leaderboard */
+	bool in_teams; /* the user is a member of a team */
 };
 int token_find(struct database *db, struct arena *arena, const char *secret,
 	struct token_holder *holder, struct error *error);

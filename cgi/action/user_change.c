@@ -1,6 +1,7 @@
 #include "cgi/action/user_change.h"
 
 #include "lib/account/audit.h"
+#include "lib/account/factor.h"
 #include "lib/base/format.h"
 #include "lib/base/text.h"
 #include "lib/database/job_count.h"
@@ -90,6 +91,16 @@ static int store_unban(struct database *db, void *context, struct error *error)
 			  : audit_user_change(db, change, "user.unban", "may log in and submit again", error);
 }
 
+static int store_removal(struct database *db, void *context, struct error *error)
+{
+	const struct change *change = context;
+	const struct user *user = change->user;
+	int rc = user_lock_admin(db, change->actor->id, error);
+	if (!rc)
+		rc = factor_remove(db, user->id, user->name, FACTOR_ALL, 0, change->actor, error);
+	return rc ? rc : database_execute(db, &END_SESSIONS, error, "i", user->id);
+}
+
 int user_change_role(struct database *db, struct arena *arena, const struct user *user,
 	enum role role, const struct actor *actor, struct error *error)
 {
@@ -109,4 +120,11 @@ int user_unban(struct database *db, struct arena *arena, const struct user *user
 {
 	struct change change = { .arena = arena, .user = user, .actor = actor };
 	return database_transaction(db, store_unban, &change, error);
+}
+
+int user_remove_factors(struct database *db, struct arena *arena, const struct user *user,
+	const struct actor *actor, struct error *error)
+{
+	struct change change = { .arena = arena, .user = user, .actor = actor };
+	return database_transaction(db, store_removal, &change, error);
 }

@@ -19,6 +19,10 @@ int user_change_role(struct database *db, struct arena *arena, const struct user
  * finish normally. */
 int user_ban(struct database *db, struct arena *arena, const struct user *user,
 	const struct actor *actor, struct error *error);
+/* Removes all second factors of somebody who has lost them, and ends the sessions.
+ * ERROR_NOT_FOUND: there are none. */
+int user_remove_factors(struct database *db, struct arena *arena, const struct user *user,
+	const struct actor *actor, struct error *error);
 int user_unban(struct database *db, struct arena *arena, const struct user *user,
 	const struct actor *actor, struct error *error);
 

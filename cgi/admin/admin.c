@@ -14,6 +14,7 @@
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/publication.h"
 #include "lib/leaderboard/visibility.h"
+#include "lib/question/question.h"
 #include "lib/webhook/webhook.h"
 #include "templates/admin.h"
 #include "templates/admin_audit.h"
@@ -28,7 +29,7 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	INTEGER(struct admin_leaderboard, id),
 	TEXT(struct admin_leaderboard, name),
 	TEXT(struct admin_leaderboard, creator),
-	INTEGER(struct admin_leaderboard, creator_id),
+	INTEGER(struct admin_leaderboard, right),
 	TIME(struct admin_leaderboard, deadline_ms),
 	INTEGER(struct admin_leaderboard, ended),
 	INTEGER(struct admin_leaderboard, accepting),
@@ -39,9 +40,10 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	TEXT(struct admin_leaderboard, gpus),
 	INTEGER(struct admin_leaderboard, offered),
 };
+#define RIGHT SQL_RIGHT("l")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LEADERBOARD_COLUMNS,
-	"SELECT l.id, l.name, u.name AS creator, l.creator_id, l.deadline AS deadline_ms, "
+	"SELECT l.id, l.name, u.name AS creator, " RIGHT " AS `right`, l.deadline AS deadline_ms, "
 	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.accepting, l.archived_at IS NOT NULL "
 	"AS archived, l.visibility, v.number AS version, "
 	"COALESCE(c.submissions, 0) AS submissions, "
@@ -64,6 +66,7 @@ static const struct column WORKER_COLUMNS[] = {
 	INTEGER(struct admin_worker, running),
 	INTEGER(struct admin_worker, warnings),
 	INTEGER(struct admin_worker, faults),
+	TEXT(struct admin_worker, faulty),
 	INTEGER(struct admin_worker, pause),
 	INTEGER(struct admin_worker, full_disks),
 };
@@ -75,7 +78,10 @@ static const struct statement WORKERS = SELECT(struct admin_worker, WORKER_COLUM
 	"AND j.lease_owner = w.name) AS running, "
 	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'warning', NULL, '$[*].state')) AS warnings, "
 	"JSON_LENGTH(JSON_SEARCH(w.checks, 'all', 'fault', NULL, '$[*].state')) "
-	"AS faults, " WORKER_PAUSE " AS pause, "
+	"AS faults, "
+	"(SELECT GROUP_CONCAT(t.name ORDER BY t.name SEPARATOR ', ') FROM JSON_TABLE(w.checks, '$[*]' "
+	"COLUMNS (name VARCHAR(64) PATH '$.name', state VARCHAR(16) PATH '$.state')) t "
+	"WHERE t.state = 'fault') AS faulty, " WORKER_PAUSE " AS pause, "
 	"CAST(COALESCE(JSON_VALUE(w.figures, '$.full_disks'), 0) AS SIGNED) AS full_disks "
 	"FROM workers w ORDER BY online DESC, w.name LIMIT 200");
 
@@ -105,7 +111,7 @@ static const struct column AUDIT_COLUMNS[] = {
 };
 static const struct statement RECENT_CHANGES = SELECT(struct audit_row, AUDIT_COLUMNS,
 	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log "
-	"ORDER BY id DESC LIMIT 10");
+	"ORDER BY id DESC LIMIT 5");
 
 /* The last answer is only for admins; OVERVIEW_OF_CREATOR omits it. */
 enum {
@@ -116,6 +122,7 @@ enum {
 	ANSWER_INTERNAL_ERRORS,
 	ANSWER_CHECKS,
 	ANSWER_WEBHOOKS,
+	ANSWER_QUESTIONS,
 	ANSWER_STOP,
 	ANSWER_CHANGES
 };
@@ -127,6 +134,7 @@ static const struct statement *const OVERVIEW_PARTS[] = {
 	[ANSWER_INTERNAL_ERRORS] = &internal_errors_reading,
 	[ANSWER_CHECKS] = &stuck_checks_reading,
 	[ANSWER_WEBHOOKS] = &webhooks_failing,
+	[ANSWER_QUESTIONS] = &questions_open_reading,
 	[ANSWER_STOP] = &intake_reading,
 	[ANSWER_CHANGES] = &RECENT_CHANGES,
 };
@@ -138,9 +146,9 @@ static int read_overview(struct request *request, struct admin_view *view)
 	struct database_answer answers[COUNT(OVERVIEW_PARTS)] = { 0 };
 	const int64_t viewer = request->viewer.id, is_admin = view->is_admin;
 	int rc = database_answers(request->db, request->arena,
-		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "iiiiiiiiii",
-		viewer, viewer, is_admin, (int64_t) true, viewer, is_admin, viewer, is_admin, viewer,
-		is_admin);
+		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "iiiiiiiiiiii",
+		viewer, viewer, viewer, is_admin, (int64_t) true, viewer, is_admin, viewer, is_admin,
+		viewer, is_admin, viewer);
 	if (rc)
 		return rc;
 	view->leaderboards = answers[ANSWER_LEADERBOARDS].rows,
@@ -160,6 +168,7 @@ static int read_overview(struct request *request, struct admin_view *view)
 		.internal_errors = &answers[ANSWER_INTERNAL_ERRORS],
 		.checks = &answers[ANSWER_CHECKS],
 		.webhooks = &answers[ANSWER_WEBHOOKS],
+		.questions = &answers[ANSWER_QUESTIONS],
 	};
 	view->attention_count = attention_list(request, &source, &view->attention);
 	return 0;
@@ -168,7 +177,7 @@ static int read_overview(struct request *request, struct admin_view *view)
 int page_admin(struct request *request)
 {
 	struct admin_view view = { .is_admin = request->viewer.role == ROLE_ADMIN,
-		.viewer_id = request->viewer.id };
+		.is_creator = request->viewer.role != ROLE_PARTICIPANT };
 	int rc = read_overview(request, &view);
 	if (rc)
 		return rc;

@@ -21,9 +21,12 @@ struct audit_row {
 	const char *actor, *address, *action, *subject, *detail;
 };
 
+/* Returns the words for an action of the audit log, or the action itself if it has none. */
+const char *audit_words(const char *action);
+
 struct admin_view {
 	bool is_admin;
-	int64_t viewer_id;
+	bool is_creator; /* by the account, so the viewer may create leaderboards; also for admins */
 	const struct intake_stop *stop; /* NULL: the site accepts submissions */
 	struct admin_leaderboard *leaderboards;
 	size_t leaderboard_count;
@@ -41,7 +44,7 @@ struct admin_user {
 	int64_t id;
 	const char *name, *role;
 	int64_t must_change_password, banned_at_ms, deleted_at_ms, created_at_ms, seen_at_ms,
-		submissions;
+		submissions, has_factor;
 };
 
 struct users_view {

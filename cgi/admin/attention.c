@@ -5,11 +5,13 @@
 #include "lib/fleet/quarantine.h"
 #include "lib/judging/internal_error.h"
 #include "lib/leaderboard/publication.h"
+#include "lib/leaderboard/right.h"
+#include "lib/question/question.h"
 #include "lib/webhook/webhook.h"
 
 #include <string.h>
 
-enum { kinds = 8, most_of_a_kind = 5, recent_ms = 7 * 24 * 3600 * 1000 };
+enum { kinds = 9, most_of_a_kind = 5, recent_ms = 7 * 24 * 3600 * 1000 };
 
 struct listing {
 	struct request *request;
@@ -115,6 +117,23 @@ static void add_internal_errors(struct listing *list, const struct database_answ
 	end_kind(list, "/admin#leaderboards");
 }
 
+static void add_questions(struct listing *list, const struct database_answer *answer)
+{
+	const struct open_questions *open = answer->rows;
+	struct arena *arena = list->request->arena;
+	for (size_t i = 0; i < answer->count; i++)
+		add_attention(list,
+			(struct attention){ .state = "waiting",
+				.word = "question",
+				.subject = open[i].leaderboard,
+				.path = arena_printf(arena, "/leaderboard/%s/questions", open[i].leaderboard),
+				.sentence = arena_printf(
+					arena, "%s without an answer.", plural(arena, open[i].count, "question")),
+				.at_ms = open[i].since_ms,
+				.action = "Answer" });
+	end_kind(list, "/admin#leaderboards");
+}
+
 static const char *why_no_device(struct arena *arena, const struct admin_leaderboard *board)
 {
 	bool is_open = !board->ended && board->accepting && !board->archived;
@@ -135,7 +154,7 @@ static void add_waiting_boards(struct listing *list)
 	for (size_t i = 0; i < source->leaderboard_count; i++) {
 		const struct admin_leaderboard *board = &source->leaderboards[i];
 		const char *why = why_no_device(arena, board);
-		if (why && (is_admin(list->request) || board->creator_id == list->request->viewer.id))
+		if (why && board->right >= RIGHT_CHANGE)
 			add_attention(list,
 				(struct attention){ .state = "waiting",
 					.word = "no device",
@@ -177,7 +196,8 @@ static void add_workers(struct listing *list)
 		else if (worker->online && worker->faults > 0)
 			add_worker(list, worker, "failed", "host",
 				arena_printf(list->request->arena, "/admin/host/%s", worker->name),
-				"The host lacks something that jobs need.");
+				arena_printf(list->request->arena, "Jobs need what the host lacks: %s.",
+					worker->faulty ? worker->faulty : ""));
 	}
 	end_kind(list, "/admin/workers");
 }
@@ -230,7 +250,8 @@ size_t attention_list(struct request *request, const struct attention_source *so
 	const struct attention **attention)
 {
 	size_t most = source->checks->count + source->internal_errors->count + source->quarantine->count
-		+ source->webhooks->count + source->leaderboard_count + source->worker_count + kinds;
+		+ source->webhooks->count + source->questions->count + source->leaderboard_count
+		+ source->worker_count + kinds;
 	struct listing list = { .request = request,
 		.source = source,
 		.items = arena_array(request->arena, struct attention, most) };
@@ -240,6 +261,7 @@ size_t attention_list(struct request *request, const struct attention_source *so
 		add_quarantined(&list, source->quarantine);
 	}
 	add_internal_errors(&list, source->internal_errors);
+	add_questions(&list, source->questions);
 	add_checks(&list, source->checks);
 	add_waiting_boards(&list);
 	add_webhooks(&list, source->webhooks);

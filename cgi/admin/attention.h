@@ -1,5 +1,5 @@
 /* What needs attention, at the top of the panel: held results, workers and devices in trouble,
- * internal errors, failed checks, leaderboards without a device, failing webhooks. */
+ * internal errors, questions, failed checks, leaderboards without a device, failing webhooks. */
 #ifndef PODIUM_CGI_ADMIN_ATTENTION_H
 #define PODIUM_CGI_ADMIN_ATTENTION_H
 
@@ -8,7 +8,7 @@
 struct admin_leaderboard {
 	int64_t id;
 	const char *name, *creator; /* creator NULL: none */
-	int64_t creator_id, deadline_ms, ended, accepting, archived, version, submissions;
+	int64_t right, deadline_ms, ended, accepting, archived, version, submissions;
 	const char *visibility;
 	const char *gpus; /* "H200, CPU"; NULL: none chosen */
 	int64_t offered;  /* whether a worker offers one of them */
@@ -19,6 +19,7 @@ struct admin_worker {
 	const char *name, *version;
 	int64_t started_at_ms, seen_at_ms, online, running;
 	int64_t warnings, faults; /* failed checks of the host; SQL_NULL_INTEGER: not checked yet */
+	const char *faulty;       /* the names of the checks with faults; NULL: none */
 	int64_t pause;            /* of the whole worker: enum pause (lib/fleet/fleet.h) */
 	int64_t full_disks;       /* devices that take no job, because the disk for jobs is full */
 };
@@ -42,9 +43,9 @@ struct attention_source {
 	size_t leaderboard_count;
 	const struct admin_worker *workers;
 	size_t worker_count;
-	/* Answers of gpus_quarantine, internal_errors_reading, stuck_checks_reading and
-	 * webhooks_failing. */
-	const struct database_answer *quarantine, *internal_errors, *checks, *webhooks;
+	/* Answers of gpus_quarantine, internal_errors_reading, stuck_checks_reading, webhooks_failing
+	 * and questions_open_reading. */
+	const struct database_answer *quarantine, *internal_errors, *checks, *webhooks, *questions;
 };
 
 /* Lists what needs the viewer's attention, the most urgent first. Creators do not get workers and

@@ -22,8 +22,9 @@ struct leaderboard_row {
 static const struct column LEADERBOARD_COLUMNS[] = { TEXT(struct leaderboard_row, name),
 	TEXT(struct leaderboard_row, visibility) };
 static const struct statement LEADERBOARDS = SELECT(struct leaderboard_row, LEADERBOARD_COLUMNS,
-	"SELECT name, visibility FROM leaderboards WHERE ? IN (0, creator_id) "
-	"ORDER BY visibility <> 'closed', name");
+	"SELECT name, visibility FROM leaderboards l WHERE " SQL_MAY_CHANGE(
+		"l") " "
+			 "ORDER BY visibility <> 'closed', name");
 
 /* ---- the list ---- */
 
@@ -33,19 +34,34 @@ static int list_leaderboards(
 	struct leaderboard_row *rows;
 	const char **chosen;
 	size_t chosen_count = request_form_values(request, "leaderboard", &chosen);
-	int rc = database_rows(request->db, request->arena, &LEADERBOARDS, &rows,
-		&view->leaderboard_count, error, "i", managed_creator(request));
+	size_t count;
+	int rc = database_rows(
+		request->db, request->arena, &LEADERBOARDS, &rows, &count, error, "i", request->viewer.id);
 	if (rc)
 		return rc;
-	view->leaderboards =
-		arena_array(request->arena, struct invite_choice, view->leaderboard_count + 1);
-	for (size_t i = 0; i < view->leaderboard_count; i++)
-		view->leaderboards[i] = (struct invite_choice){
-			.name = rows[i].name,
-			.visibility = rows[i].visibility,
-			.chosen = names_contain(chosen, chosen_count, rows[i].name),
-		};
+	view->leaderboards = arena_array(request->arena, struct invite_choice, count + 1);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(rows[i].visibility, "public") != 0)
+			view->leaderboards[view->leaderboard_count++] = (struct invite_choice){
+				.name = rows[i].name,
+				.visibility = rows[i].visibility,
+				.chosen = names_contain(chosen, chosen_count, rows[i].name),
+			};
+	view->all_public = count && !view->leaderboard_count;
 	return 0;
+}
+
+/* Moves the open codes to the front. Both parts keep their order, newest first. */
+static const struct invite *open_first(
+	struct arena *arena, const struct invite *invites, size_t count)
+{
+	struct invite *sorted = arena_array(arena, struct invite, count + 1);
+	size_t next = 0;
+	for (int part = 0; part < 2; part++)
+		for (size_t i = 0; i < count; i++)
+			if ((strcmp(invite_state(&invites[i]), "open") == 0) == (part == 0))
+				sorted[next++] = invites[i];
+	return sorted;
 }
 
 static int show_invites(struct request *request)
@@ -70,7 +86,7 @@ static int show_invites(struct request *request)
 		*request->error = own;
 		return rc;
 	}
-	view.invites = invites;
+	view.invites = open_first(request->arena, invites, view.count);
 	struct page page = form_page_make(request, "Invites", "admin");
 	invites_page(&request->body, &page, &view);
 	return 0;
@@ -100,8 +116,7 @@ static int read_request(struct request *request, struct invite_request *wanted)
 			   *expires = request_form_or(request, "expires", "");
 	char *end = NULL;
 	*wanted = (struct invite_request){ .note = request_form_or(request, "note", ""),
-		.expires_at_ms = TIME_NULL,
-		.may_all = request->viewer.role == ROLE_ADMIN };
+		.expires_at_ms = TIME_NULL };
 	wanted->leaderboard_count = request_form_values(request, "leaderboard", &wanted->leaderboards);
 	wanted->most_uses = *uses ? strtoll(uses, &end, 10) : 0;
 	if (*uses && (*end || wanted->most_uses < 1 || wanted->most_uses > invite_most_uses))

@@ -10,6 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/judging/internal_error.h"
 #include "lib/leaderboard/check.h"
+#include "lib/leaderboard/role.h"
 #include "lib/task/engine.h"
 #include "lib/task/stock.h"
 #include "lib/task/version.h"
@@ -19,12 +20,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Admins have every right, which the session says without a query. */
+static int check_right(
+	struct request *request, const struct leaderboard *leaderboard, enum leaderboard_right least)
+{
+	return request->viewer.role == ROLE_ADMIN
+		? 0
+		: leaderboard_check_right(
+			request->db, request->arena, request->viewer.id, leaderboard, least, request->error);
+}
+
 static int check_may_change(struct request *request, const struct leaderboard *leaderboard)
 {
-	if (request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
-		return 0;
-	return fail(request->error, ERROR_FORBIDDEN, "Only the creator of %s and admins may change it.",
-		leaderboard->name);
+	return check_right(request, leaderboard, RIGHT_CHANGE);
 }
 
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard)
@@ -38,6 +46,24 @@ int leaderboard_of_admin_named(
 	int rc = leaderboard_seen_by(
 		request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
 	return rc ? rc : check_may_change(request, leaderboard);
+}
+
+static int leaderboard_with_right(
+	struct request *request, enum leaderboard_right least, struct leaderboard *leaderboard)
+{
+	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id,
+		request->path_parameters[0], leaderboard, request->error);
+	return rc ? rc : check_right(request, leaderboard, least);
+}
+
+int leaderboard_of_owner(struct request *request, struct leaderboard *leaderboard)
+{
+	return leaderboard_with_right(request, RIGHT_OWN, leaderboard);
+}
+
+int leaderboard_of_reader(struct request *request, struct leaderboard *leaderboard)
+{
+	return leaderboard_with_right(request, RIGHT_READ, leaderboard);
 }
 
 int leaderboard_of_admin_read(
@@ -213,8 +239,11 @@ static int read_input(
 		(struct leaderboard_input){ .settings = {
 										.name = request_form_or(request, "name", ""),
 										.accepting = request_form_flag(request, "accepting"),
-										.sources_public_after_deadline =
-											request_form_flag(request, "sources_public"),
+										.sources = request_form_or(request, "sources",
+											leaderboard ? leaderboard->sources
+														: SOURCE_POLICY_USUAL),
+										.license = request_form_or(request, "license",
+											leaderboard ? leaderboard->license : ""),
 										.hidden = strcmp(request_form_or(request, "visibility", ""),
 													  "hidden")
 											== 0,
@@ -379,6 +408,8 @@ static int show_leaderboard_form(struct request *request, struct leaderboard_for
 	form->deadline_error = form_error(request, "deadline");
 	form->task_error = form_error(request, "task");
 	form->gpu_error = form_error(request, "gpu");
+	form->sources_error = form_error(request, "sources");
+	form->license_error = form_error(request, "license");
 	form->quota_error = form_error(request, "quota");
 	for (size_t i = 0; i < form->warnings.count; i++)
 		*(strcmp(form->warnings.list[i].field, "gpu") == 0 ? &form->gpu_warnings
@@ -405,7 +436,8 @@ static int show_leaderboard_form_again(struct request *request,
 		.deadline = request_form_or(request, "deadline", ""),
 		.gpu_other = "",
 		.accepting = input->settings.accepting,
-		.sources_public = input->settings.sources_public_after_deadline,
+		.sources = input->settings.sources,
+		.license = input->settings.license,
 		.faults = input->faults,
 		.has_closed = leaderboard,
 		.kept = input->kept,
@@ -418,14 +450,25 @@ static int show_leaderboard_form_again(struct request *request,
 
 int page_leaderboard_new(struct request *request)
 {
-	struct leaderboard_form form = {
-		.name = "", .deadline = "", .gpu_other = "", .accepting = true, .sources_public = true
-	};
+	struct leaderboard_form form = { .name = "",
+		.deadline = "",
+		.gpu_other = "",
+		.accepting = true,
+		.sources = SOURCE_POLICY_USUAL,
+		.license = "" };
 	list_quotas(request, &form, NULL);
 	return show_leaderboard_form(request, &form, NULL, 0);
 }
 
 /* The fields of the form itself; the others are for the preview's buttons. */
+bool leaderboard_form_has_quota(const struct leaderboard_form *form)
+{
+	for (size_t i = 0; i < quota_modes; i++)
+		if (*form->quotas[i].most || *form->quotas[i].hours)
+			return true;
+	return false;
+}
+
 bool leaderboard_preview_keeps(const struct field *field)
 {
 	static const char *const own[] = { "csrf", "confirm", "change", "upload", "visibility" };
@@ -560,7 +603,8 @@ int page_leaderboard_edit(struct request *request)
 		.deadline = deadline,
 		.gpu_other = "",
 		.accepting = leaderboard.accepting,
-		.sources_public = leaderboard.sources_public_after_deadline,
+		.sources = leaderboard.sources,
+		.license = leaderboard.license,
 		.has_closed = has_closed,
 	};
 	rc = check_read_form(request->db, request->arena, leaderboard.id, leaderboard.version_number,
@@ -641,7 +685,7 @@ static int show_leaderboard_deletion(struct request *request, const struct leade
 int page_leaderboard_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
-	int rc = leaderboard_of_admin(request, &leaderboard);
+	int rc = leaderboard_of_owner(request, &leaderboard);
 	return rc ? rc : show_leaderboard_deletion(request, &leaderboard);
 }
 
@@ -649,7 +693,7 @@ int action_leaderboard_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
 	struct actor actor = actor_of(request);
-	int rc = leaderboard_of_admin(request, &leaderboard);
+	int rc = leaderboard_of_owner(request, &leaderboard);
 	if (rc)
 		return rc;
 	if (strcmp(request_form_or(request, "name", ""), leaderboard.name) != 0) {

@@ -44,14 +44,16 @@ int leaderboard_read_zip(
 struct leaderboard_form {
 	const struct leaderboard *leaderboard;   /* NULL: a new leaderboard */
 	const char *name, *deadline, *gpu_other; /* as typed */
-	bool accepting, sources_public;
+	bool accepting;
+	const char *sources, *license; /* the policy; the license as typed */
 	struct device_choice *devices;
 	size_t device_count;
 	bool has_closed; /* a device may wait for its check */
 	struct quota_field quotas[quota_modes];
 	const char *quota_error; /* a message, or NULL */
 	/* Messages, or NULL. */
-	const char *name_error, *deadline_error, *task_error, *gpu_error;
+	const char *name_error, *deadline_error, *task_error, *gpu_error, *sources_error,
+		*license_error;
 	struct task_faults faults; /* of the uploaded task, one sentence each */
 	/* The uploaded file, which Podium keeps for a while. id 0: none. */
 	struct kept_upload kept;
@@ -60,6 +62,9 @@ struct leaderboard_form {
 	bool task_warnings, gpu_warnings;              /* whether these fields have some */
 	const struct internal_errors *internal_errors; /* that nobody has looked at, or NULL */
 };
+
+/* Whether the form has a quota of its own. */
+bool leaderboard_form_has_quota(const struct leaderboard_form *form);
 
 /* A new leaderboard before it is created. */
 struct leaderboard_preview {
@@ -84,12 +89,15 @@ struct deletion_form {
 	const char *typed, *name_error;
 };
 
-/* Read a leaderboard if the viewer may change it, else fail. Admins may change all leaderboards,
- * creators their own. leaderboard_of_admin takes the leaderboard's name from the first `*` of the
- * address. */
+/* Read a leaderboard if the viewer may change it, else fail. leaderboard_of_admin takes the
+ * leaderboard's name from the first `*` of the address. */
 int leaderboard_of_admin(struct request *request, struct leaderboard *leaderboard);
 int leaderboard_of_admin_named(
 	struct request *request, const char *name, struct leaderboard *leaderboard);
+
+/* Like leaderboard_of_admin, but the viewer needs RIGHT_OWN, or only RIGHT_READ. */
+int leaderboard_of_owner(struct request *request, struct leaderboard *leaderboard);
+int leaderboard_of_reader(struct request *request, struct leaderboard *leaderboard);
 
 /* Like leaderboard_of_admin, for callers that have already run the statement leaderboard_reading
  * (lib/leaderboard/leaderboard.h) together with others; `answer` is its answer. */

@@ -11,12 +11,12 @@ static const struct panel_link CONTESTS[] = {
 	{ "/admin#leaderboards", "Leaderboards", { "/admin/leaderboard", "/admin/sets" }, true },
 	{ "/contests", "Contests", { "/admin/contest" }, true },
 	{ "/admin/invites", "Invites", { "/admin/invites" }, true },
-	{ "/admin/announcements", "Announcements", { "/admin/announcements" }, false },
+	{ "/admin/announcements", "Announcements", { "/admin/announcements" }, true },
 };
 static const struct panel_link JUDGING[] = {
-	{ "/admin/submissions", "Submissions", { "/admin/submission" }, false },
+	{ "/admin/submissions", "Submissions", { "/admin/submission" }, true },
 	{ "/admin/review", "Held results", { "/admin/review" }, false },
-	{ "/admin/rejudgings", "Rejudging", { "/admin/rejudgings" }, false },
+	{ "/admin/rejudgings", "Rejudging", { "/admin/rejudgings" }, true },
 };
 static const struct panel_link SITE[] = {
 	{ "/admin/workers", "Workers", { "/admin/workers", "/admin/host", "/admin/device" }, false },
@@ -34,17 +34,20 @@ const size_t panel_group_count = COUNT(panel_groups);
 
 bool panel_has(const struct page *page)
 {
-	return page->viewer->role != ROLE_PARTICIPANT
+	return viewer_is_staff(page->viewer)
 		&& (section_is(page, "admin") || section_is(page, "review"));
 }
 
 bool panel_shows(const struct page *page, const struct panel_link *link)
 {
-	return link->for_creators || page->viewer->role == ROLE_ADMIN;
+	return link->for_staff || page->viewer->role == ROLE_ADMIN;
 }
 
 bool panel_is_current(const struct page *page, const struct panel_link *link)
 {
+	/* Creators have webhooks of leaderboards only. */
+	if (page->viewer->role != ROLE_ADMIN && strncmp(page->path, "/admin/hooks", 12) == 0)
+		return link == &CONTESTS[0];
 	bool is_current = strcmp(page->path, link->path) == 0;
 	for (size_t i = 0; i < COUNT(link->beginnings) && link->beginnings[i]; i++)
 		is_current |= strncmp(page->path, link->beginnings[i], strlen(link->beginnings[i])) == 0;

@@ -8,7 +8,7 @@ struct panel_link {
 	const char *path, *label;
 	/* How the paths of the pages begin on which this link is the current one. */
 	const char *beginnings[4];
-	bool for_creators; /* false: for admins alone */
+	bool for_staff; /* false: for admins alone */
 };
 
 struct panel_group {

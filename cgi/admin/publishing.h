@@ -27,6 +27,7 @@ struct invites_view {
 	size_t count;
 	struct invite_choice *leaderboards; /* to which the viewer may invite */
 	size_t leaderboard_count;
+	bool all_public; /* the viewer has leaderboards, but no code could admit to one */
 	const char *note, *uses, *expires; /* as typed */
 	const char *note_error, *uses_error, *expires_error, *leaderboard_error;
 	bool is_admin;

@@ -4,6 +4,7 @@
 #include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/role.h"
 #include "templates/admin_rejudging.h"
 
 #include <stdlib.h>
@@ -19,10 +20,23 @@ const char *rejudging_fault(const struct rejudgings_view *view, const char *fiel
 }
 
 static const struct column CHOICE_COLUMNS[] = { TEXT(struct rejudging_choice, name) };
-static const struct statement LEADERBOARDS =
-	SELECT(struct rejudging_choice, CHOICE_COLUMNS, "SELECT name FROM leaderboards ORDER BY name");
+static const struct statement LEADERBOARDS = SELECT(struct rejudging_choice, CHOICE_COLUMNS,
+	"SELECT l.name FROM leaderboards l WHERE " SQL_MAY_CHANGE("l") " ORDER BY l.name");
 static const struct statement GPUS = SELECT(struct rejudging_choice, CHOICE_COLUMNS,
 	"SELECT DISTINCT gpu AS name FROM leaderboard_gpus ORDER BY gpu");
+
+/* Moves the open rejudgings to the front. Both parts keep their order, newest first. */
+static const struct rejudging *open_first(
+	struct arena *arena, const struct rejudging *rejudgings, size_t count)
+{
+	struct rejudging *sorted = arena_array(arena, struct rejudging, count + 1);
+	size_t next = 0;
+	for (int part = 0; part < 2; part++)
+		for (size_t i = 0; i < count; i++)
+			if ((strcmp(rejudgings[i].state, "open") == 0) == (part == 0))
+				sorted[next++] = rejudgings[i];
+	return sorted;
+}
 
 static int read_rejudgings(
 	struct request *request, struct rejudgings_view *view, struct error *error)
@@ -31,13 +45,14 @@ static int read_rejudgings(
 	static const struct bundle choices = BUNDLE(parts);
 	struct database_answer answers[COUNT(parts)];
 	struct rejudging *rejudgings;
-	int rc = rejudgings_list(
-		request->db, request->arena, most_rejudgings, &rejudgings, &view->count, error);
+	int rc = rejudgings_list(request->db, request->arena, request->viewer.id, most_rejudgings,
+		&rejudgings, &view->count, error);
 	if (!rc)
-		rc = database_answers(request->db, request->arena, &choices, answers, error, "");
+		rc = database_answers(
+			request->db, request->arena, &choices, answers, error, "i", request->viewer.id);
 	if (rc)
 		return rc;
-	view->rejudgings = rejudgings;
+	view->rejudgings = open_first(request->arena, rejudgings, view->count);
 	view->leaderboards = answers[0].rows, view->leaderboard_count = answers[0].count;
 	view->gpus = answers[1].rows, view->gpu_count = answers[1].count;
 	return 0;
@@ -101,6 +116,7 @@ static int start_rejudging_of_form(
 		.top = strtoll(view->top, NULL, 10),
 		.gpu = view->gpu,
 		.by = &by,
+		.may_all = request->viewer.role == ROLE_ADMIN,
 	};
 	if (rejudging_scope_from_name(view->scope, &order.scope))
 		return fail_field(request->error, "scope", "Choose what is rejudged.");
@@ -133,6 +149,45 @@ int action_rejudgings(struct request *request)
 
 /* ---- one rejudging ---- */
 
+int rejudging_of_viewer(struct request *request, int64_t id, struct rejudging *rejudging)
+{
+	enum leaderboard_right right = RIGHT_NONE;
+	int rc = rejudging_find(request->db, request->arena, id, rejudging, request->error);
+	if (rc || request->viewer.role == ROLE_ADMIN)
+		return rc;
+	if (rejudging->leaderboard_id != SQL_NULL_INTEGER)
+		rc = leaderboard_right(request->db, request->arena, request->viewer.id,
+			rejudging->leaderboard_id, &right, request->error);
+	return rc || right >= RIGHT_CHANGE
+		? rc
+		: fail(request->error, ERROR_NOT_FOUND, "There is no rejudging with this number.");
+}
+
+bool rank_change_is_remeasured(const struct rank_change *change)
+{
+	return change->old_place == SQL_NULL_INTEGER || change->new_place == SQL_NULL_INTEGER
+		|| change->old_score_ns != change->new_score_ns;
+}
+
+/* Moves the changes with another time to the front. Both parts keep their order. */
+static void sort_changes(
+	struct arena *arena, struct rejudging_view *view, const struct rank_change *changes)
+{
+	struct rank_change *sorted = arena_array(arena, struct rank_change, view->change_count + 1);
+	size_t count = 0;
+	for (int part = 0; part < 2; part++) {
+		for (size_t i = 0; i < view->change_count; i++) {
+			if (rank_change_is_remeasured(&changes[i]) == (part == 0))
+				sorted[count++] = changes[i];
+			view->several_gpus |= strcmp(changes[i].gpu, changes[0].gpu) != 0;
+			view->several_versions |= changes[i].version != changes[0].version;
+		}
+		if (part == 0)
+			view->remeasured_count = count;
+	}
+	view->changes = sorted;
+}
+
 static int read_preview(struct request *request, struct rejudging_view *view, struct error *error)
 {
 	struct rank_change *changes;
@@ -145,7 +200,8 @@ static int read_preview(struct request *request, struct rejudging_view *view, st
 		return 0;
 	int rc = rejudging_preview(
 		request->db, request->arena, view->rejudging, &changes, &view->change_count, error);
-	view->changes = rc ? NULL : changes;
+	if (!rc)
+		sort_changes(request->arena, view, changes);
 	return rc;
 }
 
@@ -153,7 +209,9 @@ static int read_one(struct request *request, struct rejudging *rejudging,
 	struct rejudging_view *view, struct error *error)
 {
 	struct rejudged_result *results;
-	int rc = rejudging_find(request->db, request->arena, path_number(request, 0), rejudging, error);
+	int rc = rejudging_of_viewer(request, path_number(request, 0), rejudging);
+	if (rc)
+		*error = *request->error;
 	view->rejudging = rejudging;
 	if (!rc)
 		rc = paging_make(&view->paging, rejudging->jobs, results_per_page,
@@ -200,8 +258,7 @@ static int apply_or_discard(struct request *request, const char *typed)
 	};
 	const struct actor by = actor_of(request);
 	struct rejudging rejudging;
-	int rc = rejudging_find(
-		request->db, request->arena, path_number(request, 0), &rejudging, request->error);
+	int rc = rejudging_of_viewer(request, path_number(request, 0), &rejudging);
 	if (!rc)
 		rc = rejudging_check_name(&rejudging, typed, request->error);
 	if (rc)
@@ -250,8 +307,7 @@ static const char *rejudged_words(
 static int read_rejudged(struct request *request, struct rejudging *rejudging,
 	struct rejudged_result *result, struct submission_row *row, struct rejudged_view *view)
 {
-	int rc = rejudging_find(
-		request->db, request->arena, path_number(request, 0), rejudging, request->error);
+	int rc = rejudging_of_viewer(request, path_number(request, 0), rejudging);
 	if (!rc)
 		rc = rejudging_result(request->db, request->arena, rejudging->id, path_number(request, 1),
 			result, request->error);

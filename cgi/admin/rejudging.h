@@ -25,19 +25,27 @@ struct rejudgings_view {
 /* The error of a field, or NULL. */
 const char *rejudging_fault(const struct rejudgings_view *view, const char *field);
 
+/* Like rejudging_find, but ERROR_NOT_FOUND also if the viewer may not change its leaderboard. */
+int rejudging_of_viewer(struct request *request, int64_t id, struct rejudging *rejudging);
+
 struct rejudging_view {
 	const struct rejudging *rejudging;
 	const struct rejudged_result *results;
 	size_t count;
 	struct paging paging;
+	/* The first remeasured_count changes are those with another time. */
 	const struct rank_change *changes;
-	size_t change_count;
+	size_t change_count, remeasured_count;
+	bool several_gpus, several_versions; /* among the changes */
 	/* Whether the page shows rank changes: all jobs have finished, the rejudging is open, no
 	 * ranking is frozen, and this is page 1. */
 	bool has_preview;
 	/* The confirmation as typed, and the error about it or NULL. */
 	const char *typed, *error;
 };
+
+/* Whether the ranked time differs, or exists only before or after. */
+bool rank_change_is_remeasured(const struct rank_change *change);
 
 /* One result of a rejudging. A rejudging has an old and a new job for each submission. This page
  * shows the job that does not count: the new one until the rejudging is applied, afterwards the old

@@ -1,4 +1,4 @@
-/* Submissions for admins: searching, hiding, holding their results, notes. */
+/* Submissions for admins and creators: searching, hiding, holding their results, notes. */
 #include "cgi/admin/submission.h"
 
 #include "cgi/action/moderation.h"
@@ -8,7 +8,9 @@
 #include "cgi/page/pages.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/judging/exception.h"
 #include "lib/judging/review.h"
+#include "lib/leaderboard/role.h"
 #include "templates/admin_submission.h"
 
 #include <stdlib.h>
@@ -25,18 +27,23 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct admin_submission, file_name),
 	TEXT(struct admin_submission, mode),
 	TEXT(struct admin_submission, hidden_reason),
+	TEXT(struct admin_submission, disqualified),
 	TEXT(struct admin_submission, note),
-	TEXT(struct admin_submission, results),
+	TEXT(struct admin_submission, outcomes),
 };
+#define DISQUALIFICATION \
+	"(SELECT dq.reason FROM disqualifications dq WHERE dq.leaderboard_id = s.leaderboard_id AND " \
+	"dq.user_id = s.user_id AND dq.submission_id = s.id)"
 /* The subquery `numbers` finds the IDs of the page's rows through the index that suits the search.
  * The statement then reads the other columns for these rows only. */
 #define SUBMISSIONS(numbers) \
 	SELECT(struct admin_submission, SUBMISSION_COLUMNS, \
 		"SELECT s.id, s.submitted_at AS submitted_at_ms, s.hidden_at AS hidden_at_ms, u.name AS " \
 		"user, l.name AS leaderboard, s.file_name, " \
-		"  IF(s.dry_run, 'dry run', s.mode) AS mode, s.hidden_reason, s.admin_note AS note, " \
-		"  (SELECT GROUP_CONCAT(j.gpu, ' ', COALESCE(j.verdict, j.state) ORDER BY j.gpu " \
-		"SEPARATOR ', ') FROM jobs j WHERE j.submission_id = s.id) AS results " \
+		"  IF(s.dry_run, 'dry run', s.mode) AS mode, s.hidden_reason, " DISQUALIFICATION \
+		" AS disqualified, s.admin_note AS note, " \
+		"  (SELECT GROUP_CONCAT(j.gpu, '\t', COALESCE(j.verdict, j.state) ORDER BY j.gpu " \
+		"SEPARATOR '\n') FROM jobs j WHERE j.submission_id = s.id) AS outcomes " \
 		"FROM (" numbers \
 		") found JOIN submissions s ON s.id = found.id JOIN users u ON u.id = s.user_id " \
 		"JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC")
@@ -79,6 +86,18 @@ static const struct search {
 			"submissions_history", OF_USER " AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
 };
 
+static void split_outcomes(struct arena *arena, struct admin_submission *row)
+{
+	char *rest = arena_strdup(arena, row->outcomes ? row->outcomes : ""), *line, *state;
+	row->results = arena_array(arena, struct submission_outcome, strlen(rest) / 2 + 1);
+	while ((line = strsep(&rest, "\n"))) {
+		state = line;
+		const char *gpu = strsep(&state, "\t");
+		if (state)
+			row->results[row->result_count++] = (struct submission_outcome){ gpu, state };
+	}
+}
+
 /* ---- search ---- */
 
 /* Whether the names are valid or empty. Any other name matches nothing, and might not fit the ASCII
@@ -109,11 +128,34 @@ static int find_submissions(struct request *request, struct submissions_view *vi
 	if (rc)
 		return rc;
 	view->rows = rows;
+	for (size_t i = 0; i < view->count; i++)
+		split_outcomes(request->arena, &rows[i]);
 	if (view->count > submissions_per_page) {
 		view->count = submissions_per_page;
 		view->before = rows[view->count - 1].id;
 	}
 	return 0;
+}
+
+/* Admins search everywhere; others on one leaderboard that they may read all of. */
+static int check_search(struct request *request, struct submissions_view *view)
+{
+	struct leaderboard leaderboard;
+	enum leaderboard_right right = RIGHT_NONE;
+	view->is_admin = view->may_search = view->may_moderate = request->viewer.role == ROLE_ADMIN;
+	if (view->is_admin || !*view->leaderboard)
+		return 0;
+	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, view->leaderboard,
+		&leaderboard, request->error);
+	if (!rc)
+		rc = leaderboard_check_right(request->db, request->arena, request->viewer.id, &leaderboard,
+			RIGHT_READ, request->error);
+	if (!rc)
+		rc = leaderboard_right(request->db, request->arena, request->viewer.id, leaderboard.id,
+			&right, request->error);
+	view->may_search = !rc;
+	view->may_moderate = right >= RIGHT_CHANGE;
+	return rc;
 }
 
 int page_admin_submissions(struct request *request)
@@ -127,7 +169,9 @@ int page_admin_submissions(struct request *request)
 	int64_t number = query_number(request, "number", 0);
 	if (number)
 		return redirect(request, "/admin/submission/%lld", (long long)number);
-	int rc = find_submissions(request, &view);
+	int rc = check_search(request, &view);
+	if (!rc && view.may_search)
+		rc = find_submissions(request, &view);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Submissions", "admin");
@@ -136,6 +180,12 @@ int page_admin_submissions(struct request *request)
 }
 
 /* ---- one submission ---- */
+
+static int check_may_moderate(struct request *request)
+{
+	return leaderboard_right_to_submission(request->db, request->arena, request->viewer.id,
+		path_number(request, 0), RIGHT_CHANGE, request->error);
+}
 
 static int show_submission(struct request *request, struct admin_submission_view *view)
 {
@@ -149,6 +199,7 @@ static int show_submission(struct request *request, struct admin_submission_view
 		*request->error = error;
 		return rc;
 	}
+	split_outcomes(request->arena, &row);
 	view->row = &row;
 	view->note = view->note ? view->note : row.note ? row.note : "";
 	struct page page = form_page_make(request,
@@ -160,11 +211,12 @@ static int show_submission(struct request *request, struct admin_submission_view
 int page_admin_submission(struct request *request)
 {
 	struct admin_submission_view view = { .reason = "" };
-	return show_submission(request, &view);
+	int rc = check_may_moderate(request);
+	return rc ? rc : show_submission(request, &view);
 }
 
-/* Actions that remove a submission from the ranking, with the texts of their confirmation pages. An
- * admin can undo each of these actions. */
+/* Actions that remove a submission from the ranking, with the texts of their confirmation pages.
+ * Each of these actions can be undone. */
 static const struct removal {
 	const char *action, *verb, *purpose, *effect, *back;
 } REMOVALS[] = {
@@ -172,8 +224,9 @@ static const struct removal {
 		.action = "hide",
 		.verb = "Hide",
 		.purpose = "",
-		.effect = "It leaves the ranking, where its author’s next best takes its place, and its "
-				  "page, source and files are there for its author and admins alone.",
+		.effect = "It leaves the ranking, where its author’s next best takes its place. Only its "
+				  "author, the leaderboard’s creators and jury, and admins see its page, source "
+				  "and files.",
 		.back = "It can be shown and ranked again.",
 	},
 	{
@@ -183,6 +236,14 @@ static const struct removal {
 		.effect = "What has passed of it leaves the ranking, where its author’s next best takes "
 				  "its place, until an admin releases or rejects it.",
 		.back = "Releasing it ranks it again.",
+	},
+	{
+		.action = "disqualify",
+		.verb = "Disqualify",
+		.purpose = "",
+		.effect = "It leaves the ranking, where its author’s next best takes its place. Its page "
+				  "says that it is disqualified.",
+		.back = "It can be ranked again.",
 	},
 };
 
@@ -234,6 +295,8 @@ static void report_submission_action(struct request *request, const char *action
 		{ "hide", "The submission is hidden and not ranked. Its author reads your reason." },
 		{ "show", "The submission is visible and ranked again." },
 		{ "hold", "The results that passed are held until you release or reject them." },
+		{ "disqualify", "The submission is disqualified. Its author reads your reason." },
+		{ "requalify", "The submission is no longer disqualified." },
 		{ "note", "The note was saved." },
 	};
 	for (size_t i = 0; i < COUNT(outcomes); i++)
@@ -252,6 +315,10 @@ static int run_submission_action(struct request *request, const char *action)
 		return submission_show(request->db, id, &by, request->error);
 	if (strcmp(action, "hold") == 0)
 		return submission_hold(request->db, id, reason, &by, request->error);
+	if (strcmp(action, "disqualify") == 0)
+		return exception_disqualify_submission(request->db, id, reason, &by, request->error);
+	if (strcmp(action, "requalify") == 0)
+		return exception_disqualify_submission(request->db, id, NULL, &by, request->error);
 	if (strcmp(action, "note") == 0)
 		return submission_admin_note(
 			request->db, id, request_form_or(request, "note", ""), &by, request->error);
@@ -265,7 +332,9 @@ int action_admin_submission(struct request *request)
 	struct admin_submission_view view = { .reason = request_form_or(request, "reason", ""),
 		.note = request_form(request, "note") };
 	bool asked = false;
-	int rc = check_removal(request, action, &asked);
+	int rc = check_may_moderate(request);
+	if (!rc)
+		rc = check_removal(request, action, &asked);
 	if (asked)
 		return rc;
 	if (!rc)

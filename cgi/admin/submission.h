@@ -12,7 +12,12 @@ struct admin_submission {
 	int64_t id, submitted_at_ms, hidden_at_ms; /* TIME_NULL: not hidden */
 	const char *user, *leaderboard, *file_name, *mode;
 	const char *hidden_reason, *note; /* NULL: none */
-	const char *results;              /* "H200 passed, A100 queued"; NULL: no job */
+	const char *disqualified;         /* the reason; NULL: it is not, by itself */
+	const char *outcomes;             /* a line "GPU\tSTATE" for each job; NULL: no job */
+	struct submission_outcome {
+		const char *gpu, *state; /* a verdict, or the state of an unfinished job */
+	} * results;
+	size_t result_count;
 };
 
 struct submissions_view {
@@ -20,6 +25,9 @@ struct submissions_view {
 	size_t count;
 	const char *user, *leaderboard, *number; /* as typed; "": any */
 	bool hidden;                             /* only hidden submissions */
+	bool is_admin;
+	bool may_search; /* false: the viewer must name a leaderboard first */
+	bool may_moderate;
 	int64_t before; /* the next page has IDs below this; 0: there is no next page */
 };
 

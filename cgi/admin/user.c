@@ -8,6 +8,7 @@
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "lib/account/audit.h"
+#include "lib/account/factor.h"
 #include "lib/account/password_link.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -29,15 +30,19 @@ static const struct column USER_COLUMNS[] = {
 	TIME(struct admin_user, created_at_ms),
 	TIME(struct admin_user, seen_at_ms),
 	INTEGER(struct admin_user, submissions),
+	INTEGER(struct admin_user, has_factor),
 };
+#define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 /* The inner query selects the users on the page, so that the outer query counts submissions for
  * them only. */
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
 	"SELECT u.id, u.name, u.role, u.must_change_password, u.banned_at AS banned_at_ms, "
 	"u.deleted_at AS deleted_at_ms, "
 	"u.created_at AS created_at_ms, "
-	"(SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id = u.id) AS seen_at_ms, "
-	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) AS submissions "
+	"(SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id = u.id AND NOT s.awaits_factor) "
+	"AS seen_at_ms, "
+	"(SELECT COUNT(*) FROM submissions s WHERE s.user_id = u.id AND NOT s.dry_run) AS "
+	"submissions, " OWN_FACTOR " AS has_factor "
 	"FROM (SELECT id FROM users WHERE LOCATE(?, name) ORDER BY name LIMIT ? OFFSET ?) page "
 	"JOIN users u ON u.id = page.id ORDER BY u.name");
 
@@ -151,6 +156,31 @@ static int unban_user(struct user_change *change, struct users_view *view)
 	return rc;
 }
 
+static int remove_factors(struct user_change *change, struct users_view *view)
+{
+	struct request *request = change->request;
+	const char *name = change->user->name;
+	struct actor actor = actor_of(request);
+	struct confirmation question = { .title = arena_printf(
+										 request->arena, "Remove the second factors of %s?", name),
+		.section = "admin",
+		.what = "the user’s name",
+		.typed = name,
+		.button = "Remove them",
+		.back = "/admin/users" };
+	if (!confirmation_given(request, &question)) {
+		view->asks = true;
+		confirmation_says(request, &question,
+			"Do this only for somebody who has lost them, and only if you are sure who asks. The "
+			"password alone then opens the account. Every session ends.");
+		return confirmation_ask(request, &question);
+	}
+	int rc = user_remove_factors(request->db, request->arena, change->user, &actor, request->error);
+	if (!rc)
+		notice_leave(request, "%s has no second factor any more.", name);
+	return rc;
+}
+
 /* ---- links ---- */
 
 static int store_link(struct database *db, void *context, struct error *error)
@@ -191,6 +221,7 @@ static const struct user_action {
 } USER_ACTIONS[] = {
 	{ "role", change_role },
 	{ "unban", unban_user },
+	{ "factors", remove_factors },
 	{ "link", make_link },
 };
 
@@ -302,7 +333,7 @@ static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct ban_form, codes),
 };
 static const struct statement EXTENT = SELECT(struct ban_form, EXTENT_COLUMNS,
-	"SELECT (SELECT COUNT(*) FROM sessions WHERE user_id = u.id "
+	"SELECT (SELECT COUNT(*) FROM sessions WHERE user_id = u.id AND NOT awaits_factor "
 	"AND expires_at > UTC_TIMESTAMP(3)) AS sessions, "
 	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'queued') AS waiting, "
 	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'running') AS running, "

@@ -68,19 +68,29 @@ static void count_row(struct vitals_view *view, const struct vital_row *row)
 	widen_range(hour->temperature, row->temperature_c);
 	widen_range(hour->sm_mhz, row->sm_mhz);
 	widen_range(hour->memory_mhz, row->memory_mhz);
-	if (row->temperature_c > view->most_temperature_c)
-		view->most_temperature_c = row->temperature_c;
-	if (row->sm_mhz > view->most_sm_mhz)
-		view->most_sm_mhz = row->sm_mhz;
+}
+
+/* Sets the scale of a picture to the range of its values, or to 0 and up if they are all equal. */
+static void set_scale(const struct vitals_view *view, size_t member, int64_t *least, int64_t *most)
+{
+	int64_t range[2] = { SQL_NULL_INTEGER, SQL_NULL_INTEGER };
+	for (size_t i = 0; i < view->hour_count; i++)
+		for (int end = 0; end < 2; end++) {
+			int64_t ends[2];
+			memcpy(ends, (const char *)&view->hours[i] + member, sizeof ends);
+			widen_range(range, ends[end]);
+		}
+	*most = range[1] == SQL_NULL_INTEGER ? 0 : range[1];
+	*least = range[0] == range[1] ? 0 : range[0];
 }
 
 /* ---- the pictures ---- */
 
 /* Draws one member of struct vital_row (`member` is its offset) over the day. The picture's
- * height stands for 0 to `most`. The line breaks where readings are missing for more than
+ * height stands for `least` to `most`. The line breaks where readings are missing for more than
  * widest_gap_ms. */
 static const char *vital_line(struct arena *arena, const struct vitals_view *view,
-	const struct vital_row *rows, size_t count, size_t member, int64_t most)
+	const struct vital_row *rows, size_t count, size_t member, int64_t least, int64_t most)
 {
 	cleanup_buffer struct buffer path = { 0 };
 	int64_t last_ms = 0;
@@ -92,7 +102,7 @@ static const char *vital_line(struct arena *arena, const struct vitals_view *vie
 			continue;
 		bool goes_on = last_ms && rows[i].at_ms - last_ms <= widest_gap_ms;
 		long long x = (rows[i].at_ms - view->from_ms) / minute_ms,
-				  y = vital_height - value * vital_height / most;
+				  y = vital_height - (value - least) * vital_height / (most - least);
 		/* A single point would be invisible, so each line starts with a stroke of one minute.
 		 * Steps compress to half of what positions need. */
 		if (goes_on)
@@ -122,10 +132,14 @@ void vitals_describe(
 {
 	for (size_t i = 0; i < count; i++)
 		count_row(view, &rows[i]);
-	view->temperature = vital_line(arena, view, rows, count,
-		offsetof(struct vital_row, temperature_c), view->most_temperature_c);
-	view->sm_clock =
-		vital_line(arena, view, rows, count, offsetof(struct vital_row, sm_mhz), view->most_sm_mhz);
+	set_scale(view, offsetof(struct vital_hour, temperature), &view->least_temperature_c,
+		&view->most_temperature_c);
+	set_scale(view, offsetof(struct vital_hour, sm_mhz), &view->least_sm_mhz, &view->most_sm_mhz);
+	view->temperature =
+		vital_line(arena, view, rows, count, offsetof(struct vital_row, temperature_c),
+			view->least_temperature_c, view->most_temperature_c);
+	view->sm_clock = vital_line(arena, view, rows, count, offsetof(struct vital_row, sm_mhz),
+		view->least_sm_mhz, view->most_sm_mhz);
 	view->error_marks = marks_of(arena, view, rows, count);
 }
 
@@ -149,8 +163,7 @@ int page_admin_vitals(struct request *request)
 		return rc;
 	view.from_ms = from_ms;
 	vitals_describe(request->arena, &view, rows, count);
-	page.title =
-		arena_printf(request->arena, "%s of %s over the last day", view.model, view.worker);
+	page.title = arena_printf(request->arena, "%s of %s, last 24 hours", view.model, view.worker);
 	admin_vitals_page(&request->body, &page, &view);
 	return 0;
 }

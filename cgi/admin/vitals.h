@@ -28,7 +28,8 @@ struct vitals_view {
 	size_t hour_count;
 	const char *temperature, *sm_clock; /* SVG paths of the pictures, "" for none */
 	const char *error_marks;            /* SVG path with a stroke for each minute with errors */
-	int64_t most_temperature_c, most_sm_mhz;
+	/* The scales of the pictures. */
+	int64_t least_temperature_c, most_temperature_c, least_sm_mhz, most_sm_mhz;
 };
 
 /* Fills the hours and the paths from rows sorted by time. The day starts at view->from_ms. */

@@ -11,6 +11,7 @@
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/role.h"
 #include "templates/webhooks.h"
 
 #include <stdlib.h>
@@ -154,12 +155,12 @@ int action_site_hooks(struct request *request)
 
 int webhook_of_viewer(struct request *request, int64_t id, struct webhook *webhook)
 {
+	enum leaderboard_right right = RIGHT_NONE;
 	int rc = webhook_find(request->db, request->arena, id, webhook, request->error);
-	bool may = !rc
-		&& (request->viewer.role == ROLE_ADMIN
-			|| (webhook->leaderboard_id != SQL_NULL_INTEGER
-				&& webhook->leaderboard_creator_id == request->viewer.id));
-	return rc || may
+	if (!rc && webhook->leaderboard_id != SQL_NULL_INTEGER)
+		rc = leaderboard_right(request->db, request->arena, request->viewer.id,
+			webhook->leaderboard_id, &right, request->error);
+	return rc || right >= RIGHT_CHANGE || request->viewer.role == ROLE_ADMIN
 		? rc
 		: fail(request->error, ERROR_NOT_FOUND, "There is no webhook with this number.");
 }

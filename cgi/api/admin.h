@@ -10,6 +10,13 @@
 handler api_admin_leaderboard_create, api_admin_leaderboard, api_admin_leaderboard_change,
 	api_admin_leaderboard_delete, api_admin_leaderboard_archive, api_admin_task, api_admin_versions,
 	api_admin_switch;
+/* admin_role.c */
+handler api_admin_roles, api_admin_role_give, api_admin_role_take, api_admin_unfrozen;
+/* admin_similarity.c */
+handler api_admin_similar;
+/* admin_exception.c */
+handler api_admin_exceptions, api_admin_extend, api_admin_unextend, api_admin_disqualify_user,
+	api_admin_requalify_user, api_admin_disqualify, api_admin_requalify;
 /* contest.c */
 handler api_admin_contest_create, api_admin_contest, api_admin_contest_change,
 	api_admin_contestant_add, api_admin_contestant_remove, api_admin_contest_final;
@@ -20,10 +27,12 @@ handler api_admin_hide, api_admin_show, api_admin_hold, api_admin_release, api_a
 handler api_admin_rejudgings, api_admin_rejudging_start, api_admin_rejudging,
 	api_admin_rejudging_apply, api_admin_rejudging_discard;
 /* admin_user.c: users, invite codes, announcements, the audit log */
-handler api_admin_users, api_admin_role, api_admin_ban, api_admin_unban;
+handler api_admin_users, api_admin_role, api_admin_ban, api_admin_unban, api_admin_remove_factors;
 handler api_admin_invites, api_admin_invite_make, api_admin_invite_revoke;
 handler api_admin_announcements, api_admin_announcement_make, api_admin_announcement_end;
 handler api_admin_audit;
+/* question.c */
+handler api_admin_question_answer;
 /* admin_worker.c */
 handler api_admin_workers, api_admin_worker_pause, api_admin_worker_drain, api_admin_worker_resume,
 	api_admin_gpu_pause, api_admin_gpu_drain, api_admin_gpu_resume, api_admin_gpu_quarantine,

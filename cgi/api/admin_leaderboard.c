@@ -110,11 +110,13 @@ static int respond_leaderboard(struct request *request, const char *name, int64_
 	}
 	return respond_json(request,
 		json_pack(
-			"{s:s, s:I, s:s, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
+			"{s:s, s:I, s:s, s:s, s:o, s:b, s:b, s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:I, "
+			"s:o}",
 			"name", leaderboard.name, "task_version", (json_int_t)leaderboard.version_number,
 			"language", leaderboard.language, "visibility", leaderboard.visibility, "deadline",
 			json_moment(leaderboard.deadline_ms), "accepting", (int)leaderboard.accepting,
-			"sources_public", (int)leaderboard.sources_public_after_deadline, "practice",
+			"sources_public", (int)api_sources_are_public(&leaderboard), "sources",
+			leaderboard.sources, "license", api_license(&leaderboard), "practice",
 			(int)leaderboard.practice, "frozen_at", json_moment(leaderboard.frozen_at_ms),
 			"archived_at", json_moment(leaderboard.archived_at_ms), "created_at",
 			json_moment(leaderboard.created_at_ms), "gpus", texts_json(gpus, gpu_count),
@@ -154,6 +156,32 @@ static int read_visibility(struct request *request, bool *hidden)
 		request->error, "visibility", "A new leaderboard is public or hidden; choose one of them.");
 }
 
+/* Reads `sources`, or the older `sources_public`, and `license`. `leaderboard`: whose settings stay
+ * if the members are missing, or NULL. */
+static int read_sources(struct request *request, const struct leaderboard *leaderboard,
+	struct leaderboard_settings *settings)
+{
+	bool has_old = request->json ? json_object_get(request->json, "sources_public") != NULL
+								 : request_form(request, "sources_public") != NULL;
+	bool is_public;
+	int rc = api_text(request, "sources", &settings->sources);
+	if (!rc)
+		rc = api_boolean(request, "sources_public", true, &is_public);
+	if (!rc && has_old && settings->sources)
+		rc = fail_field(request->error, "sources_public", "Send sources instead.");
+	if (!rc)
+		rc = api_text(request, "license", &settings->license);
+	if (rc)
+		return rc;
+	if (!settings->sources)
+		settings->sources = has_old ? is_public ? "deadline" : "never"
+			: leaderboard           ? leaderboard->sources
+									: SOURCE_POLICY_USUAL;
+	if (!settings->license)
+		settings->license = leaderboard && !api_has(request, "license") ? leaderboard->license : "";
+	return 0;
+}
+
 static int read_new_leaderboard(struct request *request, struct leaderboard_input *input)
 {
 	struct leaderboard_settings *settings = &input->settings;
@@ -165,7 +193,7 @@ static int read_new_leaderboard(struct request *request, struct leaderboard_inpu
 	if (!rc)
 		rc = api_boolean(request, "accepting", true, &settings->accepting);
 	if (!rc)
-		rc = api_boolean(request, "sources_public", true, &settings->sources_public_after_deadline);
+		rc = read_sources(request, NULL, settings);
 	if (!rc)
 		rc = read_visibility(request, &settings->hidden);
 	return rc ? rc : leaderboard_read_zip(request, "zip", true, input);
@@ -228,8 +256,7 @@ static int read_settings(
 	if (!rc)
 		rc = api_boolean(request, "accepting", leaderboard->accepting, &settings->accepting);
 	if (!rc)
-		rc = api_boolean(request, "sources_public", leaderboard->sources_public_after_deadline,
-			&settings->sources_public_after_deadline);
+		rc = read_sources(request, leaderboard, settings);
 	if (!rc)
 		rc = api_has(request, "gpus")
 			? api_texts(request, "gpus", &settings->gpus, &settings->gpu_count)
@@ -358,7 +385,7 @@ int api_admin_leaderboard_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
 	struct actor actor = actor_of(request);
-	int rc = leaderboard_of_admin(request, &leaderboard);
+	int rc = leaderboard_of_owner(request, &leaderboard);
 	if (!rc)
 		rc = api_confirm(request, "the leaderboard's name", leaderboard.name);
 	if (!rc)

@@ -1,13 +1,24 @@
 /* Hides, holds, releases and rejudges submissions. */
 #include "cgi/action/moderation.h"
 #include "cgi/admin/leaderboard.h"
+#include "cgi/admin/rejudging.h"
 #include "cgi/api/admin.h"
 #include "lib/judging/rejudging.h"
 #include "lib/judging/review.h"
+#include "lib/leaderboard/role.h"
 
 enum { most_rejudgings = 100, results_at_once = 100 };
 
 /* ---- single submissions ---- */
+
+/* Reads the submission's number in the address, if the viewer may change its leaderboard. */
+static int find_moderated(struct request *request, int64_t *id)
+{
+	int rc = api_path_id(request, 0, "submission", id);
+	return rc ? rc
+			  : leaderboard_right_to_submission(request->db, request->arena, request->viewer.id,
+				  *id, RIGHT_CHANGE, request->error);
+}
 
 /* An action on a submission. The author reads `reason`. */
 typedef int reasoned_action(struct database *db, int64_t id, const char *reason,
@@ -17,7 +28,7 @@ static int run_with_reason(struct request *request, reasoned_action *act)
 	struct actor by = actor_of(request);
 	const char *reason;
 	int64_t id;
-	int rc = api_path_id(request, 0, "submission", &id);
+	int rc = find_moderated(request, &id);
 	if (!rc)
 		rc = api_text_or_nothing(request, "reason", &reason);
 	if (!rc)
@@ -39,7 +50,7 @@ int api_admin_show(struct request *request)
 {
 	struct actor by = actor_of(request);
 	int64_t id;
-	int rc = api_path_id(request, 0, "submission", &id);
+	int rc = find_moderated(request, &id);
 	if (!rc)
 		rc = submission_show(request->db, id, &by, request->error);
 	return rc ? rc : respond_nothing(request);
@@ -111,8 +122,8 @@ int api_admin_rejudgings(struct request *request)
 {
 	struct rejudging *rows;
 	size_t count;
-	int rc = rejudgings_list(
-		request->db, request->arena, most_rejudgings, &rows, &count, request->error);
+	int rc = rejudgings_list(request->db, request->arena, request->viewer.id, most_rejudgings,
+		&rows, &count, request->error);
 	if (rc)
 		return rc;
 	json_t *items = json_array();
@@ -127,6 +138,7 @@ static int start_rejudging_of_order(struct request *request, struct rejudging_or
 	struct rejudging one;
 	int64_t id;
 	order->by = &by;
+	order->may_all = request->viewer.role == ROLE_ADMIN;
 	int rc = rejudging_start(request->db, request->arena, order, &id, request->error);
 	if (!rc)
 		rc = rejudging_find(request->db, request->arena, id, &one, request->error);
@@ -169,7 +181,7 @@ static int find_rejudging(struct request *request, struct rejudging *one)
 {
 	int64_t id;
 	int rc = api_path_id(request, 0, "rejudging", &id);
-	return rc ? rc : rejudging_find(request->db, request->arena, id, one, request->error);
+	return rc ? rc : rejudging_of_viewer(request, id, one);
 }
 
 static json_t *rejudged_result_json(const struct rejudged_result *one)

@@ -5,6 +5,7 @@
 #include "cgi/admin/leaderboard.h"
 #include "cgi/api/admin.h"
 #include "cgi/page/announcement.h"
+#include "lib/account/factor.h"
 #include "lib/base/text.h"
 
 #include <string.h>
@@ -19,18 +20,20 @@ static const struct column USER_COLUMNS[] = {
 	TIME(struct admin_user, banned_at_ms),
 	TIME(struct admin_user, deleted_at_ms),
 	TIME(struct admin_user, created_at_ms),
+	INTEGER(struct admin_user, has_factor),
 };
+#define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
 	"SELECT id, name, role, must_change_password, banned_at AS banned_at_ms, "
-	"deleted_at AS deleted_at_ms, created_at AS created_at_ms "
-	"FROM users WHERE id > ? AND LOCATE(?, name) ORDER BY id LIMIT ?");
+	"deleted_at AS deleted_at_ms, created_at AS created_at_ms, " OWN_FACTOR " AS has_factor "
+	"FROM users u WHERE id > ? AND LOCATE(?, name) ORDER BY id LIMIT ?");
 
-static json_t *user_json(const char *name, const char *role, int64_t banned_at_ms,
+static json_t *user_json(const char *name, const char *role, bool has_factor, int64_t banned_at_ms,
 	int64_t deleted_at_ms, int64_t created_at_ms)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", name, "role", role, "banned_at",
-		json_moment(banned_at_ms), "deleted_at", json_moment(deleted_at_ms), "created_at",
-		json_moment(created_at_ms));
+	return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o}", "name", name, "role", role, "second_factor",
+		has_factor, "banned_at", json_moment(banned_at_ms), "deleted_at",
+		json_moment(deleted_at_ms), "created_at", json_moment(created_at_ms));
 }
 
 int api_admin_users(struct request *request)
@@ -50,8 +53,8 @@ int api_admin_users(struct request *request)
 	count -= has_more;
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(items,
-			user_json(rows[i].name, rows[i].role, rows[i].banned_at_ms, rows[i].deleted_at_ms,
-				rows[i].created_at_ms));
+			user_json(rows[i].name, rows[i].role, rows[i].has_factor, rows[i].banned_at_ms,
+				rows[i].deleted_at_ms, rows[i].created_at_ms));
 	return respond_list(
 		request, items, has_more ? api_cursor(request, rows[count - 1].id, 0) : NULL);
 }
@@ -66,11 +69,14 @@ static int find_user_of_path(struct request *request, const struct actor *actor,
 static int respond_user(struct request *request, int64_t id)
 {
 	struct user user;
+	struct factors factors;
 	int rc = user_by_id(request->db, request->arena, id, &user, request->error);
+	if (!rc)
+		rc = factors_of_user(request->db, request->arena, id, &factors, request->error);
 	return rc ? rc
 			  : respond_json(request,
-				  user_json(user.name, user.role, user.banned_at_ms, user.deleted_at_ms,
-					  user.created_at_ms));
+				  user_json(user.name, user.role, factors_any(&factors), user.banned_at_ms,
+					  user.deleted_at_ms, user.created_at_ms));
 }
 
 int api_admin_role(struct request *request)
@@ -109,6 +115,18 @@ int api_admin_unban(struct request *request)
 	int rc = find_user_of_path(request, &actor, &user);
 	if (!rc)
 		rc = user_unban(request->db, request->arena, &user, &actor, request->error);
+	return rc ? rc : respond_user(request, user.id);
+}
+
+int api_admin_remove_factors(struct request *request)
+{
+	struct actor actor = actor_of(request);
+	struct user user;
+	int rc = find_user_of_path(request, &actor, &user);
+	if (!rc)
+		rc = api_confirm(request, "the user's name", user.name);
+	if (!rc)
+		rc = user_remove_factors(request->db, request->arena, &user, &actor, request->error);
 	return rc ? rc : respond_user(request, user.id);
 }
 
@@ -151,7 +169,6 @@ static int find_invite(struct request *request, const char *code, struct invite 
 
 static int read_invite(struct request *request, struct invite_request *wanted)
 {
-	wanted->may_all = request->viewer.role == ROLE_ADMIN;
 	int rc = api_texts(request, "leaderboards", &wanted->leaderboards, &wanted->leaderboard_count);
 	if (!rc)
 		rc = api_text_or_nothing(request, "note", &wanted->note);

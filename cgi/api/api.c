@@ -54,8 +54,10 @@ int api_take_token(struct request *request, const char *secret)
 	if (rc)
 		return rc;
 	request->token = holder;
-	request->viewer =
-		(struct viewer){ .id = holder->user_id, .name = holder->user, .role = holder->role };
+	request->viewer = (struct viewer){ .id = holder->user_id,
+		.name = holder->user,
+		.role = holder->role,
+		.has_role = holder->has_role };
 	return viewer_read_teams(request, holder->in_teams);
 }
 
@@ -138,6 +140,11 @@ int api_check_rights(struct request *request, const struct call *call)
 	}
 	if (request->token && call->scope && !api_may(request, (enum token_scope)call->scope))
 		return refuse_scope(request, (enum token_scope)call->scope);
+	if (access == STAFF && !viewer_is_staff(&request->viewer))
+		return fail(request->error, ERROR_FORBIDDEN,
+			"Only creators, jury members and admins may do this. Ask the leaderboard's creator for "
+			"a "
+			"role.");
 	if (access == CREATORS && request->viewer.role == ROLE_PARTICIPANT)
 		return fail(request->error, ERROR_FORBIDDEN,
 			"Only creators and admins may do this. Ask an admin for that role.");

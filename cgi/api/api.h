@@ -26,7 +26,10 @@
 #include "cgi/http/route.h"
 #include "cgi/render/json.h"
 
+#include "lib/leaderboard/leaderboard.h"
+
 #include <jansson.h>
+#include <string.h>
 
 /* routes.c: reading and submitting; admin_routes.c: the actions of the admin panel;
  * device_authorization_routes.c: signing in a terminal. */
@@ -77,6 +80,18 @@ int api_query_integer(struct request *request, const char *name, int64_t least, 
 /* Reads the ID, for example of a submission, that the star with index `star` of the path matched.
  * ERROR_NOT_FOUND, with a message that names `what`, if the matched text is no ID. */
 int api_path_id(struct request *request, size_t star, const char *what, int64_t *id);
+
+/* Whether everybody may read a leaderboard's sources after its deadline: the member sources_public,
+ * which is older than `sources`. */
+static inline bool api_sources_are_public(const struct leaderboard *leaderboard)
+{
+	return strcmp(leaderboard->sources, "deadline") == 0
+		|| strcmp(leaderboard->sources, "always") == 0;
+}
+static inline json_t *api_license(const struct leaderboard *leaderboard)
+{
+	return json_text(*leaderboard->license ? leaderboard->license : NULL);
+}
 
 /* ---- lists ---- */
 

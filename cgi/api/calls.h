@@ -4,8 +4,12 @@
 
 #include "cgi/http/route.h"
 
+/* question.c */
+handler api_questions, api_question_ask, api_questions_read;
 /* about.c: the API itself, and the token's holder */
 handler api_root, api_me;
+/* account.c: the token's user */
+handler api_identities, api_notifications, api_notifications_set;
 /* openapi.c: the description of all calls, for programs and for people */
 handler api_openapi, api_reference;
 /* leaderboard.c */

@@ -86,8 +86,7 @@ int api_contest_register(struct request *request)
 	if (!rc)
 		rc = contest_of_request(request, &contest);
 	if (!rc)
-		rc = contest_register(request->db, request->arena, &contest,
-			contest_contestant(request, &contest), code, request->error);
+		rc = contest_enter(request, &contest, contest_contestant(request, &contest), code);
 	return rc ? rc : respond_contest(request, contest.name, false, false);
 }
 

@@ -65,9 +65,10 @@ static const char *const STATES[] = { "active", "practice", "ended", "closed", "
 				  "ORDER BY e.position DESC LIMIT 1), 0)) ORDER BY g.position, g.gpu) FROM " \
 				  "leaderboard_gpus g " \
 				  "WHERE g.leaderboard_id = l.id) AS devices "
+#define POLICY SQL_SOURCE_POLICY("l")
 static const struct statement ITEMS = SELECT(struct leaderboard_item, ITEM_COLUMNS,
 	"SELECT l.id, v.number AS version, l.deadline AS deadline_ms, l.frozen_at AS frozen_at_ms, "
-	"l.sources_public_after_deadline AS sources_public, "
+	"" POLICY " IN ('deadline', 'always') AS sources_public, "
 	"COALESCE(c.participants, 0) AS participants, COALESCE(c.submissions, 0) AS submissions, "
 	"l.accepting, l.name, l.state, l.visibility, v.language, " DEVICES
 	"FROM (SELECT o.*, " LEADERBOARD_STATE " AS state FROM leaderboards o WHERE o.id < ?) l "
@@ -203,8 +204,9 @@ static json_t *leaderboard_json(const struct shown_leaderboard *shown, const str
 	const struct task *task = view->task;
 	json_t *cases = json_pack("{s:o, s:o}", "tests", lines_json(task->tests, task->test_count),
 		"benchmarks", lines_json(task->benchmarks, task->benchmark_count));
-	return json_pack(
-		"{s:s, s:s, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b}",
+	return json_pack("{s:s, s:s, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, "
+					 "s:o, s:b, s:s, "
+					 "s:o}",
 		"name", shown->leaderboard.name, "title", shown->leaderboard.name, "description",
 		json_text(task->description), "state", leaderboard_state(&shown->leaderboard, now_ms()),
 		"visibility", shown->leaderboard.visibility, "engine", view->engine ? view->engine : "auto",
@@ -213,7 +215,8 @@ static json_t *leaderboard_json(const struct shown_leaderboard *shown, const str
 		json_moment(shown->leaderboard.frozen_at_ms), "gpus", gpus_json(shown), "modes",
 		modes_json(), "task_version", (json_int_t)shown->leaderboard.version_number, "limits",
 		limits_json(task), "cases", cases, "quotas", uses ? quotas_json(uses) : json_null(),
-		"sources_public", (int)(shown->leaderboard.sources_public_after_deadline == 1));
+		"sources_public", (int)api_sources_are_public(&shown->leaderboard), "sources",
+		shown->leaderboard.sources, "license", api_license(&shown->leaderboard));
 }
 
 int api_leaderboard(struct request *request)

@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+EMBED(openapi_account, "docs/openapi/account.json");
 EMBED(openapi_base, "docs/openapi/base.json");
 EMBED(openapi_device, "docs/openapi/device.json");
 EMBED(openapi_admin, "docs/openapi/admin.json");
 EMBED(openapi_contests, "docs/openapi/contests.json");
 EMBED(openapi_leaderboards, "docs/openapi/leaderboards.json");
+EMBED(openapi_questions, "docs/openapi/questions.json");
 EMBED(openapi_site, "docs/openapi/site.json");
 EMBED(openapi_submissions, "docs/openapi/submissions.json");
 EMBED(api_reference, "docs/api.md");
@@ -22,10 +24,12 @@ static const struct {
 	const char *begin, *end;
 } PARTS[] = {
 	{ embedded_openapi_base, embedded_openapi_base_end },
+	{ embedded_openapi_account, embedded_openapi_account_end },
 	{ embedded_openapi_device, embedded_openapi_device_end },
 	{ embedded_openapi_admin, embedded_openapi_admin_end },
 	{ embedded_openapi_contests, embedded_openapi_contests_end },
 	{ embedded_openapi_leaderboards, embedded_openapi_leaderboards_end },
+	{ embedded_openapi_questions, embedded_openapi_questions_end },
 	{ embedded_openapi_site, embedded_openapi_site_end },
 	{ embedded_openapi_submissions, embedded_openapi_submissions_end },
 };

@@ -205,15 +205,19 @@ json_t *submission_json(struct request *request, const struct submission_view *v
 	json_t *jobs = json_array();
 	for (size_t i = 0; i < view->job_count; i++)
 		json_array_append_new(jobs, submission_job_json(request, view, &view->jobs[i]));
-	return json_pack("{s:I, s:s, s:I, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:b, s:b, s:b, s:o, s:o}",
+	return json_pack(
+		"{s:I, s:s, s:I, s:s, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:b, s:b, s:b, s:b, s:o, s:o, "
+		"s:o}",
 		"id", (json_int_t)row->id, "leaderboard", row->leaderboard, "task_version",
-		(json_int_t)row->version_number, "user", row->user, "mode", row->mode, "file_name",
-		row->file_name, "submitted_at", json_moment(row->submitted_at_ms), "state",
+		(json_int_t)row->version_number, "user", row->user, "submitted_by",
+		json_text(row->submitted_by), "mode", row->mode, "file_name", row->file_name,
+		"submitted_at", json_moment(row->submitted_at_ms), "state",
 		submission_outcome(view->jobs, view->job_count), "verdict",
 		json_text(submission_verdict(view->jobs, view->job_count)), "note",
 		view->may_see_output ? json_text(row->note) : json_null(), "practice",
 		(int)(row->practice == 1), "withdrawn", (int)(row->withdrawn == 1), "hidden",
-		(int)(row->hidden == 1), "held", held_json(view), "jobs", jobs);
+		(int)(row->hidden == 1), "disqualified", (int)(row->disqualified != NULL), "held",
+		held_json(view), "license", json_text(row->license), "jobs", jobs);
 }
 
 int respond_submission(struct request *request)

@@ -16,8 +16,10 @@ struct intake {
 	struct request *request;
 	struct leaderboard leaderboard;
 	struct submission_request submission;
-	const char *note; /* NULL: none */
-	const char *key;  /* Idempotency-Key; NULL: none */
+	struct actor by;    /* who sends the request */
+	const char *author; /* for whom; NULL: for themselves */
+	const char *note;   /* NULL: none */
+	const char *key;    /* Idempotency-Key; NULL: none */
 	struct idempotency_hash hash;
 	int64_t id;
 };
@@ -62,11 +64,17 @@ static int read_api_intake(struct request *request, struct intake *intake)
 	struct submission_request *submission = &intake->submission;
 	*submission =
 		(struct submission_request){ .user_id = request->viewer.id, .config = request->config };
+	intake->by = actor_of(request);
 	intake->key = request_header(request, "Idempotency-Key");
 	int rc = intake->key ? idempotency_check(intake->key, request->error) : 0;
 	if (!rc)
 		rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id,
 			request->path_parameters[0], &intake->leaderboard, request->error);
+	if (!rc)
+		rc = api_text(request, "author", &intake->author);
+	if (!rc)
+		rc = submission_choose_author(request->db, request->arena, &intake->leaderboard,
+			&intake->by, intake->author, submission, request->error);
 	if (!rc)
 		rc = read_api_source(request, submission);
 	if (!rc)
@@ -89,6 +97,8 @@ static void hash_intake(struct intake *intake)
 	idempotency_add(&intake->hash, submission->source, submission->length);
 	add_text(&intake->hash, submission->mode);
 	add_text(&intake->hash, intake->note);
+	if (intake->author)
+		add_text(&intake->hash, intake->author);
 	for (size_t i = 0; i < submission->gpu_count; i++)
 		add_text(&intake->hash, submission->gpus[i]);
 }
@@ -98,7 +108,7 @@ static void hash_intake(struct intake *intake)
 static int store_intake_body(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
-	int64_t user_id = intake->submission.user_id;
+	int64_t user_id = intake->by.id;
 	int rc = intake->key ? idempotency_take(db, user_id, intake->key, &intake->hash, error) : 0;
 	if (!rc)
 		rc = submission_create(db, intake->request->arena, &intake->leaderboard,

@@ -39,12 +39,18 @@ static const struct {
 	{ "login from", "Your network tried to log in with too many names" },
 	{ "sign in from", "Your network began too many logins with other accounts" },
 	{ "change password", "There were too many wrong passwords" },
+	{ "second factor", "There were too many wrong codes" },
+	{ "second factor in a day", "There were too many wrong codes today" },
+	{ "confirm password", "There were too many wrong passwords" },
+	{ "passkey from", "Your network sent too many passkeys that were refused" },
 	{ "register", "Too many accounts were created from your network" },
 	{ "make tokens", "You created too many tokens" },
 	{ "terminal code", "You entered too many codes that no terminal shows" },
 	{ "terminal code from", "Your network sent too many codes that no terminal shows" },
 	{ "ask for terminal", "Too many terminals on your network asked to sign in" },
+	{ "contest code", "You entered too many wrong codes of contests" },
 	{ "export", "You reached the hourly limit for downloads of your data" },
+	{ "ask questions", "You asked too many questions" },
 	{ "delete account", "There were too many wrong passwords" },
 };
 

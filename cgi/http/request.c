@@ -91,6 +91,11 @@ struct actor actor_of(const struct request *request)
 	return (struct actor){ request->viewer.id, request->viewer.name, request->address };
 }
 
+bool viewer_is_staff(const struct viewer *viewer)
+{
+	return viewer->role != ROLE_PARTICIPANT || viewer->has_role;
+}
+
 int64_t managed_creator(const struct request *request)
 {
 	return request->viewer.role == ROLE_ADMIN ? 0 : request->viewer.id;

@@ -53,11 +53,16 @@ struct viewer { /* the user who sends the request */
 	int64_t id; /* 0: not logged in */
 	const char *name;
 	enum role role;
+	bool has_role; /* on some leaderboard (lib/leaderboard/right.h) */
 	bool must_change_password;
 	int64_t held;             /* for admins: number of results that await review */
 	const struct team *teams; /* whose member the user is (lib/account/team.h) */
 	size_t team_count;
 	const struct overtaking *overtaken; /* newest "you were overtaken" notice, or NULL */
+	/* of the session: how it was opened, and what confirmed it; NULL: see sql/0046 */
+	const char *opened_with, *factor;
+	int64_t confirmed_at_ms; /* when the user last gave a factor, or logged in without one */
+	bool has_factor;         /* the account has a second factor */
 };
 
 /* Whether the viewer acts for an account: their own, or that of a team of theirs. For statements,
@@ -65,6 +70,16 @@ struct viewer { /* the user who sends the request */
 bool viewer_acts_for(const struct viewer *viewer, int64_t user_id);
 /* The viewer's team in a contest; NULL: none. */
 const struct team *viewer_team_in(const struct viewer *viewer, int64_t contest_id);
+
+/* Somebody who gave the right password, and who must still give the second factor. Nobody is logged
+ * in until then. */
+struct awaited {
+	int64_t user_id; /* 0: nobody */
+	const char *name;
+};
+
+/* Creators, admins, and users with a role on some leaderboard: they may open the panel. */
+bool viewer_is_staff(const struct viewer *viewer);
 
 struct request {
 	struct arena *arena;
@@ -105,6 +120,7 @@ struct request {
 	size_t fault_count;
 	int fault_code; /* of the first one */
 	struct viewer viewer;
+	struct awaited awaited;
 	/* What the last request left with notice_leave (cgi/http/notice.h), or NULL, and whether
 	 * page_make has given it to a page. */
 	const char *notice;

@@ -5,8 +5,9 @@
 
 #include "cgi/http/request.h"
 
-/* Who may call a route. CREATORS includes admins. */
-enum access { ANYONE, LOGGED_IN, CREATORS, ADMINS };
+/* Who may call a route. STAFF: creators, admins, and users with a role on some leaderboard; the
+ * handler then checks the right on the leaderboard concerned. CREATORS includes admins. */
+enum access { ANYONE, LOGGED_IN, STAFF, CREATORS, ADMINS };
 
 typedef int handler(struct request *request);
 

@@ -71,6 +71,7 @@ int login_show(struct request *request)
 	if (!form.form_error && request_query(request, "ended"))
 		form.form_error = "You are not logged in any more, so nothing was sent. Log in, then send "
 						  "the form again.";
+	page.script = "/static/passkey.js";
 	login_page(&request->body, &page, &form);
 	return 0;
 }
@@ -98,6 +99,7 @@ static int show_account(struct request *request)
 		return rc;
 	}
 	form.has_password = *user.password_hash;
+	form.is_confirmed = session_is_fresh(request) || !request->viewer.has_factor;
 	for (size_t i = 0; changed && i < COUNT(notices); i++)
 		if (strcmp(notices[i].changed, changed) == 0)
 			page.notice = notices[i].sentence;
@@ -186,8 +188,10 @@ int action_register(struct request *request)
 		rc = database_transaction(request->db, store_registration, &registration, request->error);
 	if (rc)
 		return account_form_again(request, rc, show_register);
-	rc = session_start(request, registration.id, NULL);
-	return rc ? rc : redirect(request, "%s", own_path(request_form(request, "next")));
+	const struct session_opening opening = { .user_id = registration.id,
+		.opened_with = "registration",
+		.next = request_form(request, "next") };
+	return session_start(request, &opening);
 }
 
 int page_login(struct request *request)
@@ -227,10 +231,11 @@ int action_login(struct request *request)
 	rc = account_check_login(request, &user);
 	if (rc)
 		return account_form_again(request, rc, login_show);
-	rc = session_start(request, user.id, user.password_hash);
-	return rc ? rc
-			  : redirect(request, "%s",
-				  user.must_change_password ? "/account" : own_path(request_form(request, "next")));
+	const struct session_opening opening = { .user_id = user.id,
+		.opened_with = "password",
+		.password_hash = user.password_hash,
+		.next = user.must_change_password ? "/account" : request_form(request, "next") };
+	return session_start(request, &opening);
 }
 
 int action_logout(struct request *request)
@@ -281,6 +286,8 @@ int action_password(struct request *request)
 	int rc = account_refuse_passwords(request);
 	if (rc)
 		return rc;
+	if (!account_is_confirmed(request, "/account"))
+		return 0;
 	rc = rate_limit_hit(request, &PASSWORD_CHANGES, request->viewer.name);
 	if (!rc)
 		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, request->error);
@@ -291,9 +298,11 @@ int action_password(struct request *request)
 	if (rc)
 		return account_form_again(request, rc, show_account);
 	rc = rate_limit_return(request, &PASSWORD_CHANGES, request->viewer.name);
-	if (!rc)
-		rc = session_start(request, user.id, NULL);
-	return rc ? rc
-			  : redirect(request, "/account?changed=%s",
-				  request_form_flag(request, "revoke_tokens") ? "tokens" : "1");
+	/* The new session replaces the one that gave the factor. */
+	const struct session_opening opening = { .user_id = user.id,
+		.opened_with = request->viewer.opened_with,
+		.factor = request->viewer.factor,
+		.next = request_form_flag(request, "revoke_tokens") ? "/account?changed=tokens"
+															: "/account?changed=1" };
+	return rc ? rc : session_start(request, &opening);
 }

@@ -16,6 +16,7 @@ struct account_form {
 	bool revokes_tokens;
 	bool can_reset; /* the site sends e-mails, so the login page offers one with a link */
 	bool has_password;
+	bool is_confirmed;             /* so the account's page offers to change the password */
 	bool may_register, needs_code; /* the site's registration mode */
 	const char *code, *code_error; /* the invite code as typed */
 };
@@ -36,6 +37,11 @@ int account_form_again(struct request *request, int rc, int show(struct request 
 
 /* Checks the fields `name` and `password` against the limits and the account. */
 int account_check_login(struct request *request, struct user *user);
+
+/* Whether the viewer may change how to log in: the account has no second factor, or the session
+ * was opened or confirmed lately. Otherwise it redirects to the page that asks for a factor and
+ * then leads to `next`. */
+bool account_is_confirmed(struct request *request, const char *next);
 
 /* ERROR_FORBIDDEN if the site has no passwords. */
 int account_refuse_passwords(struct request *request);
@@ -72,6 +78,7 @@ struct account_session {
 	const char *address, *user_agent, *device;                /* at login */
 	const char *seen_address, *seen_user_agent, *seen_device; /* at the last request */
 	int64_t created_at_ms, seen_at_ms, expires_at_ms;
+	const char *opened_with, *factor; /* as in struct session_opening; NULL: unknown, none */
 	int64_t is_this_one;
 };
 

@@ -19,21 +19,26 @@ static const struct statement ACCOUNT = SELECT(struct account_row, ACCOUNT_COLUM
 	"SELECT id, name, role, created_at AS created_at_ms FROM users WHERE id = ?");
 
 struct session_row {
-	const char *address, *user_agent, *seen_address, *seen_user_agent;
-	int64_t created_at_ms, seen_at_ms, expires_at_ms;
+	const char *address, *user_agent, *seen_address, *seen_user_agent, *opened_with, *factor;
+	int64_t awaits_factor, created_at_ms, seen_at_ms, confirmed_at_ms, expires_at_ms;
 };
 static const struct column SESSION_COLUMNS[] = {
 	TEXT(struct session_row, address),
 	TEXT(struct session_row, user_agent),
 	TEXT(struct session_row, seen_address),
 	TEXT(struct session_row, seen_user_agent),
+	TEXT(struct session_row, opened_with),
+	TEXT(struct session_row, factor),
+	INTEGER(struct session_row, awaits_factor),
 	TIME(struct session_row, created_at_ms),
 	TIME(struct session_row, seen_at_ms),
+	TIME(struct session_row, confirmed_at_ms),
 	TIME(struct session_row, expires_at_ms),
 };
 static const struct statement SESSIONS = SELECT(struct session_row, SESSION_COLUMNS,
-	"SELECT address, user_agent, seen_address, seen_user_agent, created_at AS created_at_ms, "
-	"seen_at AS seen_at_ms, expires_at AS expires_at_ms "
+	"SELECT address, user_agent, seen_address, seen_user_agent, opened_with, factor, "
+	"awaits_factor, created_at AS created_at_ms, seen_at AS seen_at_ms, "
+	"confirmed_at AS confirmed_at_ms, expires_at AS expires_at_ms "
 	"FROM sessions WHERE user_id = ? ORDER BY created_at");
 
 struct token_row {
@@ -52,6 +57,40 @@ static const struct statement TOKENS = SELECT(struct token_row, TOKEN_COLUMNS,
 	"SELECT name, prefix, scopes, created_at AS created_at_ms, expires_at AS expires_at_ms, "
 	"used_at AS used_at_ms "
 	"FROM api_tokens WHERE user_id = ? ORDER BY id");
+
+/* The export has no secret of an app and no public key: nobody needs them elsewhere. */
+struct app_row {
+	int64_t begun_at_ms, confirmed_at_ms, used_at_ms;
+};
+static const struct column APP_COLUMNS[] = {
+	TIME(struct app_row, begun_at_ms),
+	TIME(struct app_row, confirmed_at_ms),
+	TIME(struct app_row, used_at_ms),
+};
+static const struct statement APPS = SELECT(struct app_row, APP_COLUMNS,
+	"SELECT begun_at AS begun_at_ms, confirmed_at AS confirmed_at_ms, used_at AS used_at_ms "
+	"FROM authenticator_apps WHERE user_id = ?");
+
+struct passkey_row {
+	const char *name;
+	int64_t sign_count, created_at_ms, used_at_ms;
+};
+static const struct column PASSKEY_COLUMNS[] = {
+	TEXT(struct passkey_row, name),
+	INTEGER(struct passkey_row, sign_count),
+	TIME(struct passkey_row, created_at_ms),
+	TIME(struct passkey_row, used_at_ms),
+};
+static const struct statement PASSKEYS = SELECT(struct passkey_row, PASSKEY_COLUMNS,
+	"SELECT name, sign_count, created_at AS created_at_ms, used_at AS used_at_ms "
+	"FROM passkeys WHERE user_id = ? ORDER BY id");
+
+struct recovery_row {
+	int64_t created_at_ms;
+};
+static const struct column RECOVERY_COLUMNS[] = { TIME(struct recovery_row, created_at_ms) };
+static const struct statement RECOVERY = SELECT(struct recovery_row, RECOVERY_COLUMNS,
+	"SELECT created_at AS created_at_ms FROM recovery_codes WHERE user_id = ?");
 
 struct identity_row {
 	const char *issuer, *subject, *shown_as;
@@ -140,6 +179,16 @@ static const struct statement TEAMS = SELECT(struct team_row, TEAM_COLUMNS,
 	"JOIN users u ON u.id = m.team_id JOIN contests c ON c.id = m.contest_id "
 	"WHERE m.user_id = ? ORDER BY m.joined_at");
 
+struct registration_row {
+	const char *contest;
+	int64_t registered_at_ms;
+};
+static const struct column REGISTRATION_COLUMNS[] = { TEXT(struct registration_row, contest),
+	TIME(struct registration_row, registered_at_ms) };
+static const struct statement REGISTRATIONS = SELECT(struct registration_row, REGISTRATION_COLUMNS,
+	"SELECT c.name AS contest, e.registered_at AS registered_at_ms FROM contest_entrants e "
+	"JOIN contests c ON c.id = e.contest_id WHERE e.user_id = ? ORDER BY e.registered_at");
+
 struct use_row {
 	const char *code;
 	int64_t used_at_ms;
@@ -160,6 +209,43 @@ static const struct statement REMOVALS = SELECT(struct removal_row, REMOVAL_COLU
 	"SELECT l.name AS leaderboard, r.removed_at AS removed_at_ms FROM leaderboard_removals r "
 	"JOIN leaderboards l ON l.id = r.leaderboard_id "
 	"WHERE r.user_id = ? ORDER BY r.removed_at");
+
+struct extension_row {
+	const char *leaderboard;
+	int64_t deadline_ms;
+};
+static const struct column EXTENSION_COLUMNS[] = { TEXT(struct extension_row, leaderboard),
+	TIME(struct extension_row, deadline_ms) };
+static const struct statement EXTENSIONS = SELECT(struct extension_row, EXTENSION_COLUMNS,
+	"SELECT l.name AS leaderboard, e.deadline AS deadline_ms FROM leaderboard_extensions e "
+	"JOIN leaderboards l ON l.id = e.leaderboard_id WHERE e.user_id = ? ORDER BY l.name");
+
+struct disqualification_row {
+	const char *leaderboard;
+	int64_t submission_id, given_at_ms;
+	const char *reason;
+};
+static const struct column DISQUALIFICATION_COLUMNS[] = {
+	TEXT(struct disqualification_row, leaderboard),
+	INTEGER(struct disqualification_row, submission_id),
+	TIME(struct disqualification_row, given_at_ms),
+	TEXT(struct disqualification_row, reason),
+};
+static const struct statement DISQUALIFICATIONS =
+	SELECT(struct disqualification_row, DISQUALIFICATION_COLUMNS,
+		"SELECT l.name AS leaderboard, d.submission_id, d.given_at AS given_at_ms, d.reason "
+		"FROM disqualifications d JOIN leaderboards l ON l.id = d.leaderboard_id "
+		"WHERE d.user_id = ? ORDER BY l.name, d.submission_id");
+
+struct role_row {
+	const char *leaderboard, *role;
+	int64_t given_at_ms;
+};
+static const struct column ROLE_COLUMNS[] = { TEXT(struct role_row, leaderboard),
+	TEXT(struct role_row, role), TIME(struct role_row, given_at_ms) };
+static const struct statement HAS_ROLES = SELECT(struct role_row, ROLE_COLUMNS,
+	"SELECT l.name AS leaderboard, r.role, r.given_at AS given_at_ms FROM leaderboard_roles r "
+	"JOIN leaderboards l ON l.id = r.leaderboard_id WHERE r.user_id = ? ORDER BY r.given_at");
 
 struct overtaking_row {
 	const char *leaderboard, *gpu, *by;
@@ -270,6 +356,26 @@ static const struct statement ANNOUNCEMENTS = SELECT(struct announcement_row, AN
 	"LEFT JOIN leaderboards l ON l.id = a.leaderboard_id WHERE a.made_by = " OWN_NAME
 	" ORDER BY a.id");
 
+struct question_row {
+	const char *leaderboard, *text, *answer;
+	int64_t asked_at_ms, answered_at_ms, for_all;
+};
+static const struct column QUESTION_COLUMNS[] = {
+	TEXT(struct question_row, leaderboard),
+	TEXT(struct question_row, text),
+	TIME(struct question_row, asked_at_ms),
+	TEXT(struct question_row, answer),
+	TIME(struct question_row, answered_at_ms),
+	INTEGER(struct question_row, for_all),
+};
+#define QUESTIONS_WHERE(column) \
+	SELECT(struct question_row, QUESTION_COLUMNS, \
+		"SELECT l.name AS leaderboard, q.text, q.asked_at AS asked_at_ms, q.answer, " \
+		"q.answered_at AS answered_at_ms, q.for_all FROM questions q " \
+		"JOIN leaderboards l ON l.id = q.leaderboard_id WHERE q." column " = ? ORDER BY q.id")
+static const struct statement QUESTIONS = QUESTIONS_WHERE("user_id"),
+							  ANSWERS = QUESTIONS_WHERE("answered_by");
+
 struct rejudging_row {
 	const char *leaderboard, *scope, *state;
 	int64_t made_at_ms, ended_at_ms;
@@ -371,14 +477,21 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "mail_addresses", &ADDRESSES },
 	{ "mails", &MAILS },
 	{ "identities", &IDENTITIES },
+	{ "authenticator_apps", &APPS },
+	{ "passkeys", &PASSKEYS },
+	{ "recovery_codes", &RECOVERY },
 	{ "api_tokens", &TOKENS },
 	{ "terminals", &TERMINALS },
 	{ "places", &PLACES },
 	{ "overtaken", &OVERTAKINGS },
 	{ "seats", &SEATS },
 	{ "teams", &TEAMS },
+	{ "contests", &REGISTRATIONS },
 	{ "invite_codes_used", &USES },
 	{ "removals", &REMOVALS },
+	{ "roles", &HAS_ROLES },
+	{ "extensions", &EXTENSIONS },
+	{ "disqualifications", &DISQUALIFICATIONS },
 	{ "days", &DAYS },
 	{ "leaderboards_made", &MADE },
 	{ "task_versions_made", &VERSIONS },
@@ -386,6 +499,8 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "invites_made", &INVITES },
 	{ "webhooks_made", &WEBHOOKS },
 	{ "announcements_made", &ANNOUNCEMENTS },
+	{ "questions", &QUESTIONS },
+	{ "answers_made", &ANSWERS },
 	{ "rejudgings_made", &REJUDGINGS },
 	{ "uploads", &UPLOADS },
 	{ "audit_log_by_you", &DEEDS },

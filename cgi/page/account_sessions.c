@@ -5,6 +5,7 @@
 #include "cgi/http/session.h"
 #include "cgi/page/pages.h"
 #include "cgi/page/user_agent.h"
+#include "lib/base/scope.h"
 #include "templates/account_sessions.h"
 
 #include <string.h>
@@ -20,6 +21,8 @@ static const struct column SESSION_COLUMNS[] = {
 	TIME(struct account_session, created_at_ms),
 	TIME(struct account_session, seen_at_ms),
 	TIME(struct account_session, expires_at_ms),
+	TEXT(struct account_session, opened_with),
+	TEXT(struct account_session, factor),
 	INTEGER(struct account_session, is_this_one),
 };
 #define HANDLE "LOWER(HEX(LEFT(token_hash, 8)))"
@@ -27,13 +30,49 @@ static const struct statement SESSIONS = SELECT(struct account_session, SESSION_
 	"SELECT " HANDLE
 	" AS handle, address, user_agent, COALESCE(seen_address, address) AS seen_address, "
 	"COALESCE(seen_user_agent, user_agent) AS seen_user_agent, created_at AS created_at_ms, "
-	"seen_at AS seen_at_ms, expires_at AS expires_at_ms, token_hash = ? AS is_this_one "
-	"FROM sessions WHERE user_id = ? AND expires_at > UTC_TIMESTAMP(3) "
+	"seen_at AS seen_at_ms, expires_at AS expires_at_ms, opened_with, factor, "
+	"token_hash = ? AS is_this_one "
+	"FROM sessions WHERE user_id = ? AND expires_at > UTC_TIMESTAMP(3) AND NOT awaits_factor "
 	"ORDER BY is_this_one DESC, seen_at DESC LIMIT ?");
 static const struct statement END_ONE =
 	COMMAND("DELETE FROM sessions WHERE user_id = ? AND token_hash <> ? AND " HANDLE " = ?");
 static const struct statement END_OTHERS =
 	COMMAND("DELETE FROM sessions WHERE user_id = ? AND token_hash <> ?");
+
+static const struct words {
+	const char *name, *words;
+} WAYS[] = {
+	{ "password", "with a password" },
+	{ "provider", "with a linked account" },
+	{ "passkey", "with a passkey" },
+	{ "link", "with a link for the password" },
+	{ "registration", "when you registered" },
+}, FACTORS[] = {
+	{ "app", ", confirmed by a code of the app" },
+	{ "passkey", ", confirmed by a passkey" },
+	{ "code", ", confirmed by a recovery code" },
+	{ "provider", ", which asked for a second factor" },
+};
+
+static const char *words_of(const struct words *words, size_t count, const char *name)
+{
+	for (size_t i = 0; name && i < count; i++)
+		if (strcmp(words[i].name, name) == 0)
+			return words[i].words;
+	return "";
+}
+
+/* "with a password, confirmed by a passkey"; "" if an older Podium opened it. */
+static const char *opening_words(struct request *request, const struct account_session *session)
+{
+	const char *way = words_of(WAYS, COUNT(WAYS), session->opened_with);
+	bool is_one = session->factor && session->opened_with
+		&& strcmp(session->factor, session->opened_with) == 0
+		&& strcmp(session->factor, "passkey") == 0;
+	return is_one || !*way ? way
+						   : arena_printf(request->arena, "%s%s", way,
+							   words_of(FACTORS, COUNT(FACTORS), session->factor));
+}
 
 int page_sessions(struct request *request)
 {
@@ -46,6 +85,7 @@ int page_sessions(struct request *request)
 		return rc;
 	for (size_t i = 0; i < view.count; i++) {
 		view.sessions[i].device = user_agent_words(request->arena, view.sessions[i].user_agent);
+		view.sessions[i].opened_with = opening_words(request, &view.sessions[i]);
 		view.sessions[i].seen_device =
 			user_agent_words(request->arena, view.sessions[i].seen_user_agent);
 	}
@@ -62,7 +102,7 @@ struct count_row {
 static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
 static const struct statement COUNT_OTHERS = SELECT(struct count_row, COUNT_COLUMNS,
 	"SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND token_hash <> ? "
-	"AND expires_at > UTC_TIMESTAMP(3)");
+	"AND NOT awaits_factor AND expires_at > UTC_TIMESTAMP(3)");
 
 static int ask_about_others(
 	struct request *request, struct confirmation *question, const unsigned char hash[static 32])

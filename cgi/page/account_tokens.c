@@ -58,7 +58,7 @@ static int show_tokens(struct request *request, struct tokens_view *view)
 					  "the terminal.";
 	view->is_plain_http = strncmp(page.site, "http://", strlen("http://")) == 0
 		&& !network_url_is_loopback(page.site);
-	view->may_administer = request->viewer.role != ROLE_PARTICIPANT;
+	view->may_administer = viewer_is_staff(&request->viewer);
 	account_tokens_page(&request->body, &page, view);
 	return 0;
 }
@@ -115,7 +115,7 @@ int action_token_create(struct request *request)
 	token_secret secret;
 	struct token_order order = {
 		.user_id = request->viewer.id,
-		.role = request->viewer.role,
+		.may_administer = viewer_is_staff(&request->viewer),
 		.name = request_form_or(request, "name", ""),
 		.scopes = read_form_scopes(request),
 		.days = token_days_of_form(request),

@@ -10,6 +10,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/leaderboard/leaderboard.h"
+#include "lib/leaderboard/visibility.h"
 #include "lib/ranking/overtaking.h"
 #include "templates/admin_announcements.h"
 
@@ -26,10 +27,13 @@ static const struct column ANNOUNCEMENT_COLUMNS[] = {
 	TEXT(struct announcement, leaderboard),
 	TEXT(struct announcement, made_by),
 };
+/* Only admins announce on the whole site, where `l` is no row. */
+#define SQL_ANNOUNCES(viewer, leaderboard) "(" SQL_RIGHT_OF(viewer, leaderboard) " >= 2) "
 #define ANNOUNCEMENTS \
 	"SELECT a.id, a.from_at AS from_ms, a.until_at AS until_ms, a.text, l.name AS leaderboard, " \
 	"a.made_by " \
-	"FROM announcements a LEFT JOIN leaderboards l ON l.id = a.leaderboard_id "
+	"FROM announcements a LEFT JOIN leaderboards l ON l.id = a.leaderboard_id " \
+	"JOIN users viewer ON viewer.id = ? AND " SQL_ANNOUNCES("viewer", "l")
 static const struct column SHOWN_COLUMNS[] = {
 	INTEGER(struct announcement, leaderboard_id),
 	TIME(struct announcement, from_ms),
@@ -39,13 +43,14 @@ static const struct column SHOWN_COLUMNS[] = {
 static const struct statement SHOWN = SELECT(struct announcement, SHOWN_COLUMNS,
 	"SELECT leaderboard_id, from_at AS from_ms, until_at AS until_ms, text FROM announcements "
 	"WHERE COALESCE(until_at > UTC_TIMESTAMP(3), TRUE) ORDER BY from_at DESC, id DESC");
-static const struct statement LISTED =
-	SELECT(struct announcement, ANNOUNCEMENT_COLUMNS, ANNOUNCEMENTS "ORDER BY a.id DESC LIMIT ?");
+static const struct statement LISTED = SELECT(struct announcement, ANNOUNCEMENT_COLUMNS,
+	ANNOUNCEMENTS "ORDER BY COALESCE(a.until_at <= UTC_TIMESTAMP(3), 0), a.id DESC LIMIT ?");
 static const struct statement ONE =
 	SELECT(struct announcement, ANNOUNCEMENT_COLUMNS, ANNOUNCEMENTS "WHERE a.id = ?");
 static const struct column NAME_COLUMNS[] = { TEXT(struct announced_leaderboard, name) };
-static const struct statement LEADERBOARDS = SELECT(
-	struct announced_leaderboard, NAME_COLUMNS, "SELECT name FROM leaderboards ORDER BY name");
+static const struct statement LEADERBOARDS = SELECT(struct announced_leaderboard, NAME_COLUMNS,
+	"SELECT l.name FROM leaderboards l JOIN users viewer ON viewer.id = ? AND " SQL_ANNOUNCES(
+		"viewer", "l") "ORDER BY l.name");
 
 /* ---- the cache of a thread ---- */
 
@@ -114,18 +119,18 @@ int announcements_read(struct request *request, int64_t leaderboard_id, struct p
 	return 0;
 }
 
-/* ---- the admins' page ---- */
+/* ---- the page of admins and of those who run a leaderboard ---- */
 
 static int show_announcements(struct request *request, struct announcements_view *view)
 {
 	struct announcement *rows;
 	struct announced_leaderboard *leaderboards;
 	struct error error = { 0 };
-	int rc = database_rows(request->db, request->arena, &LISTED, &rows, &view->count, &error, "i",
-		(int64_t)most_listed);
+	int rc = database_rows(request->db, request->arena, &LISTED, &rows, &view->count, &error, "ii",
+		request->viewer.id, (int64_t)most_listed);
 	if (!rc)
 		rc = database_rows(request->db, request->arena, &LEADERBOARDS, &leaderboards,
-			&view->leaderboard_count, &error, "");
+			&view->leaderboard_count, &error, "i", request->viewer.id);
 	if (rc) {
 		*request->error = error;
 		return rc;
@@ -139,7 +144,10 @@ static int show_announcements(struct request *request, struct announcements_view
 
 int page_admin_announcements(struct request *request)
 {
-	struct announcements_view view = { .leaderboard = "", .text = "", .from = "", .until = "" };
+	struct announcements_view view = { .leaderboard = request_query_or(request, "leaderboard", ""),
+		.text = "",
+		.from = "",
+		.until = "" };
 	return show_announcements(request, &view);
 }
 
@@ -177,15 +185,28 @@ static int read_time(struct request *request, const char *name, const char *text
 			"Type a date and time as 2026-11-21 06:10, in UTC, or leave the field empty.");
 }
 
+struct answered_leaderboard {
+	int64_t id;
+};
+static const struct column ANSWERED_COLUMNS[] = { INTEGER(struct answered_leaderboard, id) };
+static const struct statement ANSWERED_LEADERBOARD =
+	SELECT(struct answered_leaderboard, ANSWERED_COLUMNS,
+		"SELECT l.id FROM leaderboards l JOIN users viewer ON viewer.id = ? AND " SQL_ANNOUNCES(
+			"viewer", "l") "WHERE l.name = ?");
+
 static int find_announcement_leaderboard(struct request *request, struct making *making)
 {
 	const char *name = making->view->leaderboard;
-	struct leaderboard leaderboard;
+	struct answered_leaderboard leaderboard;
 	making->leaderboard_id = SQL_NULL_INTEGER;
 	if (!*name)
-		return 0;
+		return request->viewer.role == ROLE_ADMIN
+			? 0
+			: fail_field(request->error, "leaderboard",
+				"Choose one of your leaderboards. Only admins announce on the whole site.");
 	int rc = text_is_leaderboard_name(name)
-		? leaderboard_by_name(request->db, request->arena, name, &leaderboard, request->error)
+		? database_row(request->db, request->arena, &ANSWERED_LEADERBOARD, &leaderboard,
+			request->error, "is", request->viewer.id, name)
 		: ERROR_NOT_FOUND;
 	making->leaderboard_id = rc ? SQL_NULL_INTEGER : leaderboard.id;
 	return rc == ERROR_NOT_FOUND
@@ -251,14 +272,15 @@ static int make_from_form(struct request *request, const struct announcements_vi
 
 int announcement_find(struct request *request, int64_t id, struct announcement *one)
 {
-	int rc = database_row(request->db, request->arena, &ONE, one, request->error, "i", id);
+	int rc = database_row(
+		request->db, request->arena, &ONE, one, request->error, "ii", request->viewer.id, id);
 	return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "There is no such announcement.") : rc;
 }
 
 int announcements_list(struct request *request, struct announcement **rows, size_t *count)
 {
-	return database_rows(request->db, request->arena, &LISTED, rows, count, request->error, "i",
-		(int64_t)most_listed);
+	return database_rows(request->db, request->arena, &LISTED, rows, count, request->error, "ii",
+		request->viewer.id, (int64_t)most_listed);
 }
 
 /* ---- ending one ---- */
@@ -278,7 +300,7 @@ static int end_body(struct database *db, void *context, struct error *error)
 	struct request *request = ending->request;
 	struct announcement one;
 	int64_t id = ending->id;
-	int rc = database_row(db, request->arena, &ONE, &one, error, "i", id);
+	int rc = database_row(db, request->arena, &ONE, &one, error, "ii", request->viewer.id, id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "There is no such announcement.");
 	if (!rc)

@@ -1,5 +1,6 @@
-/* Announcements: messages that admins show for a limited time on the front page or on a
- * leaderboard's pages. */
+/* Announcements: messages that are shown for a limited time on the front page or on a leaderboard's
+ * pages. Admins make both, who may change a leaderboard the latter; nobody else gets
+ * to see or end them here. */
 #ifndef PODIUM_CGI_PAGE_ANNOUNCEMENT_H
 #define PODIUM_CGI_PAGE_ANNOUNCEMENT_H
 

@@ -3,6 +3,7 @@
 
 #include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
+#include "cgi/http/rate_limit.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/csv.h"
 #include "cgi/render/json.h"
@@ -126,13 +127,31 @@ int page_contest(struct request *request)
 
 /* ---- registration ---- */
 
+/* Hosts choose the code, so it may be short. */
+static const struct rate_limit WRONG_CODES = { "contest code", 10, 3600 };
+
+int contest_enter(
+	struct request *request, const struct contest *contest, int64_t contestant_id, const char *code)
+{
+	bool has_code = strcmp(contest->registration, "code") == 0;
+	int rc = has_code ? rate_limit_hit(request, &WRONG_CODES, request->viewer.name) : 0;
+	if (rc)
+		return rc;
+	rc =
+		contest_register(request->db, request->arena, contest, contestant_id, code, request->error);
+	if (!has_code || rc == ERROR_INPUT)
+		return rc;
+	int returned = rate_limit_return(request, &WRONG_CODES, request->viewer.name);
+	return rc ? rc : returned;
+}
+
 static int run_registration(struct request *request, const struct contest *contest)
 {
 	int64_t contestant_id = contest_contestant(request, contest);
 	bool leaves = strcmp(request_form_or(request, "action", "register"), "leave") == 0;
-	int rc = leaves ? contest_leave(request->db, contest, contestant_id, request->error)
-					: contest_register(request->db, request->arena, contest, contestant_id,
-						request_form_or(request, "code", ""), request->error);
+	int rc = leaves
+		? contest_leave(request->db, contest, contestant_id, request->error)
+		: contest_enter(request, contest, contestant_id, request_form_or(request, "code", ""));
 	if (!rc)
 		notice_leave(request,
 			leaves ? "You are no longer registered for %s." : "You are registered for %s.",
@@ -313,7 +332,7 @@ int page_contest_reveal(struct request *request)
 	if (rc)
 		return rc;
 	take_step(request->arena, &view);
-	struct page page = page_make(request, contest->title, "admin");
+	struct page page = page_make(request, contest->title, "leaderboards");
 	page.script = "/static/reveal.js";
 	contest_reveal_page(&request->body, &page, &view);
 	return 0;

@@ -40,6 +40,10 @@ bool contest_is_managed_by(const struct contest *contest, const struct viewer *v
 /* Like contest_of_request, and ERROR_FORBIDDEN for everybody else. */
 int contest_of_manager(struct request *request, struct contest *contest);
 
+/* Registers an account for a contest (contest_register). Limits the wrong codes of the viewer. */
+int contest_enter(struct request *request, const struct contest *contest, int64_t contestant_id,
+	const char *code);
+
 /* "open", "with a code", "closed"; the scoring in a few words. */
 const char *registration_words(const struct contest *contest);
 const char *scoring_words(const struct contest *contest);

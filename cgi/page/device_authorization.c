@@ -77,8 +77,8 @@ static int offer_name(
 static int64_t scopes_given(
 	const struct request *request, const struct device_authorization *terminal)
 {
-	return request->viewer.role == ROLE_PARTICIPANT ? terminal->scopes & ~(int64_t)TOKEN_ADMIN
-													: terminal->scopes;
+	return !viewer_is_staff(&request->viewer) ? terminal->scopes & ~(int64_t)TOKEN_ADMIN
+											  : terminal->scopes;
 }
 
 static void describe_terminal(const struct request *request,
@@ -97,7 +97,7 @@ static int approve_terminal(struct request *request, const struct device_authori
 {
 	struct token_order order = {
 		.user_id = request->viewer.id,
-		.role = request->viewer.role,
+		.may_administer = viewer_is_staff(&request->viewer),
 		.name = request_form_or(request, "name", ""),
 		.scopes = view->scopes,
 		.days = token_days_of_form(request),

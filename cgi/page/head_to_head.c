@@ -106,9 +106,9 @@ const char *head_to_head_effect(
 	struct arena *arena, const struct head_to_head_row *row, const char *user)
 {
 	if (row->place == SQL_NULL_INTEGER || row->rival_place == SQL_NULL_INTEGER)
-		return " It decides nothing any more, because one of the two is not its user’s best.";
+		return " The ranking no longer uses it, because one of the two is not its user’s best.";
 	if (!scores_are_close(row))
-		return " It decides nothing any more, because their times are no longer close.";
+		return " The ranking no longer uses it, because their times are no longer close.";
 	if (ranks_follow(row))
 		return "";
 	return lower_rank_words(arena, row->place > row->rival_place ? user : row->rival,

@@ -14,7 +14,7 @@ enum { reload_s = 5 };
 struct comparison_found {
 	struct head_to_head compared;
 	struct head_to_head_row outcome;
-	int64_t withheld;
+	int64_t withheld, right;
 };
 #define COMPARED(kind, member) \
 	{ \
@@ -47,19 +47,21 @@ static const struct column COMPARISON_COLUMNS[] = {
 	HEAD_TO_HEAD_RANK_COLUMNS(OUTCOME),
 	OUTCOME(COLUMN_INTEGER, job_id),
 	INTEGER(struct comparison_found, withheld),
+	INTEGER(struct comparison_found, right),
 };
 #define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
+#define RIGHT SQL_RIGHT("l")
 #define LOSER SQL_COMPARISON_LOSER("challenger")
 #define RANKS SQL_COMPARISON_RANKS("a", "b")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
-#define BOTH_ARE_SHOWN SQL_IS_SHOWN("cs") " AND " SQL_IS_SHOWN("ics")
+#define BOTH_ARE_SHOWN SQL_IS_SHOWN("cs", "l") " AND " SQL_IS_SHOWN("ics", "l")
 static const struct statement COMPARISON = SELECT(struct comparison_found, COMPARISON_COLUMNS,
 	"SELECT c.id, v.number AS version_number, v.id = l.task_version_id AS current_version, "
 	"c.challenger_id, c.incumbent_id, "
 	"  l.name AS leaderboard, c.gpu, cu.name AS challenger, iu.name AS incumbent, j.progress, "
 	"j.lease_owner AS worker, c.made_at AS made_at_ms, j.finished_at AS finished_at_ms, j.state, "
 	"j.reason, c.ratio, c.ratio_low, c.ratio_high, " LOSER ", " RANKS ", j.id AS job_id, "
-	"  " IS_WITHHELD " AS withheld "
+	"  " IS_WITHHELD " AS withheld, " RIGHT " AS `right` "
 	"FROM comparisons c JOIN jobs j ON j.comparison_id = c.id "
 	"JOIN leaderboards l ON l.id = c.leaderboard_id "
 	"JOIN task_versions v ON v.id = c.task_version_id "
@@ -92,13 +94,13 @@ static const struct statement CASES = SELECT(struct head_to_head_case, CASE_COLU
 
 static int find_comparison(struct request *request, struct comparison_found *found)
 {
-	int64_t id = path_number(request, 0);
+	const int64_t id = path_number(request, 0), viewer = request->viewer.id;
 	int rc = !id ? ERROR_NOT_FOUND
 				 : database_row(request->db, request->arena, &COMPARISON, found, request->error,
-					 "iiii", id, request->viewer.id, request->viewer.id, request->viewer.id);
+					 "iiiii", viewer, id, viewer, viewer, viewer);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "There is no comparison with this number.");
-	return rc || !found->withheld || request->viewer.role == ROLE_ADMIN
+	return rc || !found->withheld || found->right >= RIGHT_READ
 		? rc
 		: fail(request->error, ERROR_FORBIDDEN,
 			"The ranking of %s is frozen, and this comparison ended afterwards; it is shown when "
@@ -110,14 +112,14 @@ int page_head_to_head(struct request *request)
 {
 	struct comparison_found found;
 	struct head_to_head_case *cases;
-	struct head_to_head_view view = { .compared = &found.compared,
-		.is_admin = request->viewer.role == ROLE_ADMIN };
+	struct head_to_head_view view = { .compared = &found.compared };
 	int rc = find_comparison(request, &found);
 	if (!rc)
 		rc = database_rows(request->db, request->arena, &CASES, &cases, &view.case_count,
 			request->error, "i", found.outcome.job_id);
 	if (rc)
 		return rc;
+	view.may_read_all = found.right >= RIGHT_READ;
 	view.outcome = found.outcome;
 	view.outcome.rival = found.compared.incumbent;
 	view.cases = cases;

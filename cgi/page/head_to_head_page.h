@@ -23,7 +23,7 @@ struct head_to_head_view {
 	struct head_to_head_row outcome; /* as seen from the challenger */
 	const struct head_to_head_case *cases;
 	size_t case_count;
-	bool is_admin;
+	bool may_read_all; /* by a right on the leaderboard */
 };
 
 #endif

@@ -204,6 +204,14 @@ const char *home_summary(struct arena *arena, const char *markdown)
 
 /* ---- rows to leaderboards ---- */
 
+/* TIME_NULL comes last. */
+static int later_first(int64_t a_ms, int64_t b_ms)
+{
+	if (a_ms == TIME_NULL || b_ms == TIME_NULL)
+		return (a_ms == TIME_NULL) - (b_ms == TIME_NULL);
+	return (a_ms < b_ms) - (a_ms > b_ms);
+}
+
 /* Adds a leaderboard from the rows at the front. Returns how many rows belong to it. */
 static size_t add_leaderboard(struct arena *arena, struct home_leaderboard *leaderboard,
 	const struct home_row *rows, size_t count, const struct home_site *site, int64_t now)
@@ -225,8 +233,13 @@ static size_t add_leaderboard(struct arena *arena, struct home_leaderboard *lead
 		.gpu_count = rows->gpu ? own : 0,
 		.waits = rows->gpu != NULL,
 	};
-	for (size_t i = 0; i < leaderboard->gpu_count; i++)
+	for (size_t i = 0; i < leaderboard->gpu_count; i++) {
 		leaderboard->waits &= !is_offered(site, rows[i].gpu);
+		/* A job may run long after it was submitted. */
+		int64_t record_ms = rows[i].holder ? rows[i].record_at_ms : TIME_NULL;
+		if (later_first(record_ms, leaderboard->active_at_ms) < 0)
+			leaderboard->active_at_ms = record_ms;
+	}
 	return own;
 }
 
@@ -278,14 +291,6 @@ static enum home_part part_of(const struct home_leaderboard *leaderboard)
 	if (strcmp(leaderboard->state, "active") == 0)
 		return HOME_ACTIVE;
 	return strcmp(leaderboard->state, "practice") == 0 ? HOME_PRACTICE : HOME_ENDED;
-}
-
-/* TIME_NULL comes last. */
-static int later_first(int64_t a_ms, int64_t b_ms)
-{
-	if (a_ms == TIME_NULL || b_ms == TIME_NULL)
-		return (a_ms == TIME_NULL) - (b_ms == TIME_NULL);
-	return (a_ms < b_ms) - (a_ms > b_ms);
 }
 
 static int by_activity(const void *left, const void *right)
@@ -349,7 +354,7 @@ static int filter_of_request(struct request *request, struct home_filter *filter
 static int read_internal_errors(struct request *request, struct home_view *view)
 {
 	struct internal_errors *rows;
-	if (request->viewer.role == ROLE_PARTICIPANT)
+	if (!viewer_is_staff(&request->viewer))
 		return 0;
 	int rc = database_rows(request->db, request->arena, &internal_errors_reading, &rows,
 		&view->internal_error_count, request->error, "iii", request->viewer.id,

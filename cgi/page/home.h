@@ -30,7 +30,8 @@ struct home_leaderboard {
 	const char *name, *language, *state;
 	const char *summary; /* the first sentence of the description as plain text */
 	int64_t deadline_ms; /* TIME_NULL: none */
-	int64_t participants, submissions, active_at_ms;
+	int64_t participants, submissions;
+	int64_t active_at_ms;        /* the newest submission or record; TIME_NULL: none */
 	const struct home_row *gpus; /* one row for each device */
 	size_t gpu_count;
 	bool waits; /* no worker offers one of the devices */

@@ -198,6 +198,12 @@ static bool is_hidden(const struct submission_row *row, const struct job_row *jo
 	return row->hidden;
 }
 
+static bool is_disqualified(const struct submission_row *row, const struct job_row *job)
+{
+	(void)job;
+	return row->disqualified;
+}
+
 static bool is_withdrawn(const struct submission_row *row, const struct job_row *job)
 {
 	(void)job;
@@ -245,7 +251,8 @@ static const struct {
 	bool (*holds)(const struct submission_row *row, const struct job_row *job);
 	const char *sentence;
 } UNRANKED[] = {
-	{ is_hidden, "; an admin has hidden it, so it is not ranked." },
+	{ is_hidden, "; it is hidden, so it is not ranked." },
+	{ is_disqualified, "; it is disqualified, so it is not ranked." },
 	{ is_withdrawn, "; it was withdrawn, so it is not ranked." },
 	{ is_trial, " in a dry run, so it is not ranked." },
 	{ is_practice, " after the deadline, so it is practice and not ranked." },

@@ -4,7 +4,7 @@
 
 int page_judge(struct request *request)
 {
-	struct page page = page_make(request, "How times are taken", "");
+	struct page page = page_make(request, "How times are taken", "help");
 	judge_page(&request->body, &page);
 	request->may_be_cached = true;
 	return 0;

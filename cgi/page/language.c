@@ -16,8 +16,8 @@ static const struct language LANGUAGES[] = {
 		.example_name = "submission.py",
 		.command = "python3 eval.py MODE CASEFILE",
 		.defines = "custom_kernel(data)",
-		.contract = "Its argument is what generate_input of the task's reference.py made, and what "
-					"it returns is checked by check_implementation there.",
+		.contract = "Its argument comes from generate_input of the task's reference.py, and "
+					"check_implementation there checks what it returns.",
 		.example = "#!POPCORN leaderboard vectoradd_py\n"
 				   "#!POPCORN gpus H200\n"
 				   "import torch\n"
@@ -33,9 +33,9 @@ static const struct language LANGUAGES[] = {
 		.example_name = "submission.cu",
 		.command = "./eval.out MODE CASEFILE",
 		.defines = "output_t custom_kernel(input_t data)",
-		.contract = "It is compiled by nvcc together with eval.cu. The two types stand in the "
-					"task's task.h; the argument is what generate_input of its reference.cuh made, "
-					"and what is returned is checked by check_implementation there.",
+		.contract = "nvcc compiles it together with eval.cu. The task's task.h has the two types. "
+					"The argument comes from generate_input of the task's reference.cuh, and "
+					"check_implementation there checks what the function returns.",
 		.example =
 			"//!POPCORN leaderboard twice_cu\n"
 			"//!POPCORN gpus H200\n"
@@ -61,17 +61,17 @@ static const struct language LANGUAGES[] = {
 
 /* The exit codes of the harness. docs/podium-run.md has the whole table. */
 static const struct exit_meaning EXITS[] = {
-	{ "0", "ran to its end and wrote check: pass or check: fail", "passed or wrong answer" },
-	{ "0", "ended before it had written check", "runtime error" },
+	{ "0", "wrote check: pass or check: fail", "passed or wrong answer" },
+	{ "112", "an answer is wrong", "wrong answer" },
+	{ "0, without check", "ended before it had written check", "runtime error" },
 	{ "1 and any other", "the submission raised an error, or could not be loaded",
 		"runtime error" },
 	{ "110", "a CUDA call failed", "runtime error" },
-	{ "112", "an answer is wrong", "wrong answer" },
-	{ "114", "a limit of the harness's own", "time limit" },
+	{ "by a signal", "crashed, or was killed", "runtime error or memory limit" },
+	{ "114", "reached a limit of its own", "time limit" },
 	{ "2", "the mode is unknown, or the task's own files cannot be loaded", "internal error" },
 	{ "111", "nowhere to write the results", "internal error" },
 	{ "113", "a case cannot be read, or no input can be made for it", "internal error" },
-	{ "by a signal", "crashed, or was killed", "runtime error or memory limit" },
 };
 
 static const char RESULT_LINES[] = "test-count: 2\n"
@@ -139,7 +139,7 @@ int page_language(struct request *request)
 	};
 	view.file_count = files_of(request->arena, language, &view.files);
 	struct page page =
-		page_make(request, arena_printf(request->arena, "%s harness", view.title), "");
+		page_make(request, arena_printf(request->arena, "%s harness", view.title), "help");
 	language_page(&request->body, &page, &view);
 	request->may_be_cached = true;
 	return 0;

@@ -250,7 +250,8 @@ static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t
 				plural(arena, (int64_t)shown->gpu_count, "device")) };
 }
 
-/* Fills `chosen` with the leaderboard and the devices of all ?gpu=; without any, all devices. */
+/* Fills `chosen` with the leaderboard and the devices of all ?gpu=; without any, those with ranked
+ * users. */
 static int choose_devices(struct request *request, const struct shown_leaderboard *whole,
 	struct shown_leaderboard *chosen)
 {
@@ -264,12 +265,10 @@ static int choose_devices(struct request *request, const struct shown_leaderboar
 			return rc;
 		wanted += *names[i] != '\0';
 	}
-	if (!wanted)
-		return 0;
 	chosen->gpus = arena_array(request->arena, struct ranked_gpu, whole->gpu_count + 1);
 	chosen->gpu_count = 0;
 	for (size_t i = 0; i < whole->gpu_count; i++)
-		if (names_contain(names, count, whole->gpus[i].name))
+		if (wanted ? names_contain(names, count, whole->gpus[i].name) : whole->gpus[i].entries > 0)
 			chosen->gpus[chosen->gpu_count++] = whole->gpus[i];
 	return 0;
 }

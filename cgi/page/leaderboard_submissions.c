@@ -20,7 +20,7 @@ static const struct column SUBMITTED_COLUMNS[] = {
 	REAL(struct submitted_job, score_ns),
 	REAL(struct submitted_job, score_err_ns),
 };
-#define IS_SHOWN SQL_IS_SHOWN("s")
+#define IS_SHOWN SQL_IS_SHOWN("s", "l")
 #define TIMES_ARE_SHOWN SQL_MAY_SEE_TIMES("s", "l", "j")
 /* The inner query reads one page in the order of its index. */
 static const struct statement SUBMITTED = SELECT(struct submitted_job, SUBMITTED_COLUMNS,
@@ -28,6 +28,7 @@ static const struct statement SUBMITTED = SELECT(struct submitted_job, SUBMITTED
 	"s.mode, j.gpu, j.state, j.verdict, IF(" TIMES_ARE_SHOWN ", j.score_ns, NULL) AS score_ns, "
 	"j.score_err_ns "
 	"FROM (SELECT s.id FROM submissions s FORCE INDEX (submissions_leaderboard) "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id "
 	"WHERE s.leaderboard_id = ? AND s.id < ? AND NOT s.dry_run AND " IS_SHOWN
 	" ORDER BY s.id DESC LIMIT ?) newest "
 	"JOIN submissions s ON s.id = newest.id JOIN leaderboards l ON l.id = s.leaderboard_id "

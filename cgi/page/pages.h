@@ -23,6 +23,8 @@ handler page_leaderboard_live;
 /* task.c: the files of a task; language.c: the harness of a language */
 handler page_task, page_task_file, page_task_raw, page_template_raw, page_language,
 	page_language_raw;
+/* questions.c: questions about a leaderboard, and their answers */
+handler page_questions, action_questions;
 /* submit.c */
 handler page_submit, action_submit, page_submit_anywhere, action_submit_anywhere;
 /* submission_diff.c: compares any two submissions */
@@ -54,14 +56,20 @@ handler page_register, action_register, page_login, action_login, action_logout,
 /* sign_in.c, account_identities.c: accounts of identity providers */
 handler page_sign_in_begin, page_sign_in_back, page_sign_in, action_sign_in;
 handler page_identities, action_identities;
+/* security.c, factor.c, passkey.c: second factors */
+handler page_security, action_security, page_app, action_app;
+handler page_login_factor, action_login_factor, page_confirm, action_confirm;
+handler action_passkey_challenge, action_login_passkey;
 /* admin.c: overview, audit log */
 handler page_admin, action_gpu_release, page_admin_audit;
 /* user.c: roles, bans, invitations */
 handler page_admin_users, action_admin_user, action_admin_invite, page_admin_ban, action_admin_ban;
-/* announcement.c */
+/* announcement.c: for admins, and for those who run a leaderboard */
 handler page_admin_announcements, action_admin_announcement;
 /* intake.c: whether the site accepts submissions */
 handler action_admin_intake;
+/* similarity.c: submissions whose sources resemble each other */
+handler page_similarity;
 /* vitals.c: measurements of a device over the last day */
 handler page_admin_vitals;
 /* submission.c: searches, hides, holds and annotates submissions */
@@ -91,6 +99,10 @@ handler page_help_list, page_help, page_help_program, page_help_sha256;
 /* publishing.c, invites.c, archive.c: who sees a leaderboard, and until when it accepts
  * submissions */
 handler page_publishing, action_publishing;
+/* exceptions.c: later deadlines and disqualifications */
+handler page_exceptions, action_exceptions;
+/* roles.c: co-creators and the jury, and the ranking that the jury sees */
+handler page_roles, action_roles, page_unfrozen;
 handler page_invites, action_invites, page_join, action_join;
 handler page_archive;
 /* versions.c: versions of a task, cloning */

@@ -72,7 +72,8 @@ int action_password_link(struct request *request)
 	}
 	if (!rc && request_form_flag(request, "revoke_tokens"))
 		rc = token_revoke_all(request->db, user.id, request->error);
-	if (!rc)
-		rc = session_start(request, user.id, NULL);
-	return rc ? rc : redirect(request, "/");
+	const struct session_opening opening = {
+		.user_id = user.id, .opened_with = "link", .next = "/"
+	};
+	return rc ? rc : session_start(request, &opening);
 }

@@ -7,6 +7,7 @@
 #include "lib/base/text.h"
 #include "lib/job/job.h"
 #include "lib/leaderboard/visibility.h"
+#include "lib/question/question.h"
 #include "lib/ranking/ranking.h"
 
 #include <assert.h>
@@ -27,11 +28,13 @@ static_assert(
 	offsetof(struct shown_row, shown) == 0 && offsetof(struct shown_leaderboard, leaderboard) == 0,
 	"the row starts with the leaderboard");
 static const struct column SHOWN_COLUMNS[] = {
+	INTEGER(struct shown_leaderboard, viewer_right),
 	LEADERBOARD_MEMBERS,
 	TIME(struct shown_leaderboard, version_at_ms),
 	INTEGER(struct shown_leaderboard, version_revision),
 	INTEGER(struct shown_leaderboard, is_draft),
 	INTEGER(struct shown_leaderboard, last_number),
+	INTEGER(struct shown_leaderboard, unread_questions),
 	INTEGER(struct shown_leaderboard, newest_number),
 	TEXT(struct shown_row, gpu),
 	INTEGER(struct shown_row, gpu_position),
@@ -55,9 +58,10 @@ static const struct column SHOWN_COLUMNS[] = {
  *
  * This query runs often, so it is short: C code sorts the few devices, and the query for anonymous
  * visitors has a shorter access check. */
-#define BY_NAME(may_see) \
+#define BY_NAME(right, questions, may_see) \
 	SELECT(struct shown_row, SHOWN_COLUMNS, \
-		"SELECT " SHOWN_FIELDS "v.number AS newest_number, g.gpu, g.position AS gpu_position, " \
+		"SELECT " right " AS viewer_right, " SHOWN_FIELDS questions " AS unread_questions, " \
+		"v.number AS newest_number, g.gpu, g.position AS gpu_position, " \
 		"  (SELECT r.position FROM ranking r FORCE INDEX (ranking_order) WHERE r.leaderboard_id " \
 		"= l.id " \
 		"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position " \
@@ -66,13 +70,17 @@ static const struct column SHOWN_COLUMNS[] = {
 					  "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
 					  "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
 					  "WHERE l.name = ? AND " may_see)
-static const struct statement BY_NAME_FOR_NOBODY = BY_NAME(SQL_IS_PUBLIC("l")),
-							  BY_NAME_FOR_VIEWER = BY_NAME(SQL_MAY_SEE("l"));
+static const struct statement BY_NAME_FOR_NOBODY = BY_NAME("0", "0", SQL_IS_PUBLIC("l")),
+							  BY_NAME_FOR_VIEWER = BY_NAME(
+								  SQL_RIGHT("l"), SQL_UNREAD_QUESTIONS("l"), SQL_MAY_SEE("l"));
 
 /* Like BY_NAME, for any version. The devices are those on which somebody is ranked in this
  * version. */
+#define RIGHT SQL_RIGHT("l")
+#define UNREAD SQL_UNREAD_QUESTIONS("l")
 static const struct statement BY_VERSION = SELECT(struct shown_row, SHOWN_COLUMNS,
-	"SELECT " SHOWN_FIELDS "n.number AS newest_number, r.gpu, "
+	"SELECT " RIGHT " AS viewer_right, " SHOWN_FIELDS UNREAD " AS unread_questions, "
+	"n.number AS newest_number, r.gpu, "
 	"  COALESCE(g.position, 4294967295) AS gpu_position, "
 	"  (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
 	"AND e.task_version_id = v.id AND e.gpu = r.gpu "
@@ -118,8 +126,9 @@ static int ask_by_name(
 	if (!request->viewer.id)
 		return database_rows(request->db, request->arena, &BY_NAME_FOR_NOBODY, rows, count,
 			request->error, "s", name);
+	int64_t viewer = request->viewer.id;
 	return database_rows(request->db, request->arena, &BY_NAME_FOR_VIEWER, rows, count,
-		request->error, "si", name, request->viewer.id);
+		request->error, "iiisi", viewer, viewer, viewer, name, viewer);
 }
 
 static int take_named_rows(struct request *request, const char *name,
@@ -156,10 +165,10 @@ static int shown_leaderboard_by_version(
 {
 	struct shown_row *rows = NULL;
 	size_t count = 0;
-	int64_t number = query_number(request, "version", 0);
+	int64_t number = query_number(request, "version", 0), viewer = request->viewer.id;
 	int rc = number && number <= UINT32_MAX && text_is_leaderboard_name(name)
 		? database_rows(request->db, request->arena, &BY_VERSION, &rows, &count, request->error,
-			"isi", number, name, request->viewer.id)
+			"iiiisi", viewer, viewer, viewer, number, name, viewer)
 		: 0;
 	if (rc)
 		return rc;
@@ -168,7 +177,7 @@ static int shown_leaderboard_by_version(
 	if (rows->shown.leaderboard.version_number == rows->shown.newest_number)
 		return shown_leaderboard_by_name(request, name, shown);
 	take_shown_rows(request->arena, shown, rows, count);
-	return shown->is_draft && !leaderboard_is_managed_by(&shown->leaderboard, &request->viewer)
+	return shown->is_draft && shown->viewer_right < RIGHT_READ
 		? no_such_version(request, name, version)
 		: 0;
 }
@@ -188,6 +197,7 @@ int shown_leaderboard_with_quotas(struct request *request, struct shown_leaderbo
 {
 	const char *name = request->path_parameters[0], *version = request_query(request, "version");
 	struct database_answer answers[COUNT(WITH_QUOTAS_PARTS)] = { 0 };
+	int64_t viewer = request->viewer.id;
 	int rc;
 	if (version && *version) {
 		rc = shown_leaderboard_by_version(request, name, version, shown);
@@ -195,9 +205,10 @@ int shown_leaderboard_with_quotas(struct request *request, struct shown_leaderbo
 				  : quotas_of_leaderboard(
 					  request->db, request->arena, shown->leaderboard.id, quotas, request->error);
 	}
-	rc = text_is_leaderboard_name(name) ? database_answers(request->db, request->arena,
-			 &WITH_QUOTAS, answers, request->error, "sis", name, request->viewer.id, name)
-										: 0;
+	rc = text_is_leaderboard_name(name)
+		? database_answers(request->db, request->arena, &WITH_QUOTAS, answers, request->error,
+			"iiisis", viewer, viewer, viewer, name, viewer, name)
+		: 0;
 	if (!rc)
 		rc = take_named_rows(request, name, shown, answers[0].rows, answers[0].count);
 	if (!rc)
@@ -245,6 +256,12 @@ int ranked_gpu_of_request(
 	return wanted && *wanted ? ranked_gpu_named(request, shown, wanted, gpu) : 0;
 }
 
+bool board_is_frozen(const struct shown_leaderboard *shown, int64_t now_ms)
+{
+	int64_t frozen_at_ms = shown->leaderboard.frozen_at_ms;
+	return frozen_at_ms != TIME_NULL && frozen_at_ms <= now_ms;
+}
+
 const char *leaderboard_state(const struct leaderboard *leaderboard, int64_t now_ms)
 {
 	return leaderboard_state_of(leaderboard->deadline_ms, leaderboard->accepting,
@@ -265,10 +282,4 @@ const char *leaderboard_state_of(int64_t deadline_ms, int64_t accepting, int64_t
 const char *language_title(const char *language)
 {
 	return strcmp(language, "cu") == 0 ? "CUDA C++" : "Python";
-}
-
-bool leaderboard_is_managed_by(const struct leaderboard *leaderboard, const struct viewer *viewer)
-{
-	return viewer->role == ROLE_ADMIN
-		|| (viewer->role == ROLE_CREATOR && viewer->id == leaderboard->creator_id);
 }

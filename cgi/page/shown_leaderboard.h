@@ -6,6 +6,7 @@
 #include "cgi/http/request.h"
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/quota.h"
+#include "lib/leaderboard/right.h"
 
 struct ranked_gpu {
 	const char *name;
@@ -19,13 +20,15 @@ struct shown_leaderboard {
 	/* Here task_version_id, version_number and language are those of the shown version, which may
 	 * be old. */
 	struct leaderboard leaderboard;
+	int64_t viewer_right;                    /* enum leaderboard_right (lib/leaderboard/right.h) */
 	int64_t version_at_ms, version_revision; /* of the shown version */
 	/* Number of the version that new submissions run against. */
 	int64_t newest_number;
 	int64_t last_number; /* highest number of a version that is not a draft */
 	/* The shown version is a draft: it was uploaded, but the leaderboard was never switched to it.
-	 * Only the leaderboard's creator and admins see it. */
+	 * Only who may read all of the leaderboard sees it. */
 	int64_t is_draft;
+	int64_t unread_questions; /* lib/question/question.h */
 	struct ranked_gpu *gpus;
 	size_t gpu_count;
 };
@@ -55,14 +58,13 @@ int ranked_gpu_of_request(
 /* Returns "active", "closed" (by an admin), "ended" (the deadline has passed), "practice" (ended,
  * but still accepts submissions) or "archived". */
 const char *leaderboard_state(const struct leaderboard *leaderboard, int64_t now_ms);
+
+bool board_is_frozen(const struct shown_leaderboard *shown, int64_t now_ms);
 /* The same for a row without struct leaderboard. */
 const char *leaderboard_state_of(int64_t deadline_ms, int64_t accepting, int64_t practice,
 	int64_t archived_at_ms, int64_t now_ms);
 
 /* "Python", "CUDA C++". */
 const char *language_title(const char *language);
-
-/* Whether the viewer may change the leaderboard. */
-bool leaderboard_is_managed_by(const struct leaderboard *leaderboard, const struct viewer *viewer);
 
 #endif

@@ -16,6 +16,7 @@
 #include "cgi/http/session.h"
 #include "cgi/page/login_limit.h"
 #include "cgi/page/pages.h"
+#include "lib/account/factor.h"
 #include "lib/account/identity.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -179,8 +180,20 @@ static int check_answer(struct request *request, const struct provider_settings 
 	return 0;
 }
 
-static int log_in(struct request *request, const struct identity *identity,
-	const struct vouched *vouched, const char *next)
+/* A provider that the site trusts with it has asked for a second factor. */
+static int start_session(struct request *request, const struct user *user,
+	const struct provider_settings *provider, const char *next)
+{
+	const struct session_opening opening = { .user_id = user->id,
+		.opened_with = "provider",
+		.password_hash = user->password_hash,
+		.factor = provider && strcmp(provider->second_factor, "trusted") == 0 ? "provider" : NULL,
+		.next = next };
+	return session_start(request, &opening);
+}
+
+static int log_in(struct request *request, const struct provider_settings *provider,
+	const struct identity *identity, const struct vouched *vouched, const char *next)
 {
 	struct user user;
 	int rc = user_by_id(request->db, request->arena, identity->user_id, &user, request->error);
@@ -188,9 +201,7 @@ static int log_in(struct request *request, const struct identity *identity,
 		rc = fail(request->error, ERROR_FORBIDDEN, "This account was banned. Ask an admin why.");
 	if (!rc)
 		rc = identity_used(request->db, identity->id, vouched->shown_as, request->error);
-	if (!rc)
-		rc = session_start(request, user.id, NULL);
-	return rc ? rc : redirect(request, "%s", own_path(next));
+	return rc ? rc : start_session(request, &user, provider, next);
 }
 
 /* A visitor who is logged in wants to link the identity, which has an owner. */
@@ -204,15 +215,15 @@ static int tell_owner(struct request *request, const struct identity *identity)
 	return redirect(request, "/account/identities");
 }
 
-static int receive(
-	struct request *request, const struct sign_in *sign_in, const struct vouched *vouched)
+static int receive(struct request *request, const struct provider_settings *provider,
+	const struct sign_in *sign_in, const struct vouched *vouched)
 {
 	struct identity identity;
 	int rc = identity_find(
 		request->db, request->arena, vouched->issuer, vouched->subject, &identity, request->error);
 	if (!rc)
 		return request->viewer.id ? tell_owner(request, &identity)
-								  : log_in(request, &identity, vouched, sign_in->next);
+								  : log_in(request, provider, &identity, vouched, sign_in->next);
 	if (rc != ERROR_NOT_FOUND)
 		return rc;
 	bool by_domain = vouched_is_in_domains(vouched, request->config->registration_domains);
@@ -241,7 +252,7 @@ int page_sign_in_back(struct request *request)
 			request_query_or(request, "code", ""), &vouched, request->error);
 	}
 	if (!rc)
-		rc = receive(request, &sign_in, &vouched);
+		rc = receive(request, provider, &sign_in, &vouched);
 	return rc ? show_refusal(request, rc) : 0;
 }
 
@@ -354,8 +365,18 @@ static int check_creation(struct request *request, struct finishing *finishing)
 
 static int check_owner(struct request *request, struct finishing *finishing)
 {
+	struct factors factors;
 	int rc = account_refuse_passwords(request);
-	return rc ? rc : account_check_login(request, &finishing->owner);
+	if (!rc)
+		rc = account_check_login(request, &finishing->owner);
+	if (!rc)
+		rc = factors_of_user(
+			request->db, request->arena, finishing->owner.id, &factors, request->error);
+	/* Otherwise the password alone would open a way around the factor. */
+	return rc || !factors_any(&factors) ? rc
+										: fail(request->error, ERROR_INPUT,
+											"This account has a second factor. Log in to it first, "
+											"then link this one under Account, Linked accounts.");
 }
 
 static int check_viewer(struct request *request, struct finishing *finishing)
@@ -397,6 +418,8 @@ int action_sign_in(struct request *request)
 	int rc = find_waiting(request, request->db, &FIND_WAITING, &sign_in, request->error);
 	if (rc)
 		return rc;
+	if (is_link && !account_is_confirmed(request, "/sign-in"))
+		return 0;
 	rc = run_finish_action(request, &finishing);
 	if (!rc)
 		rc = database_transaction(request->db, store_identity, &finishing, request->error);
@@ -408,6 +431,6 @@ int action_sign_in(struct request *request)
 		notice_leave(request, "Linked. You can log in with it from now on.");
 		return redirect(request, "/account/identities");
 	}
-	rc = session_start(request, finishing.user_id, finishing.owner.password_hash);
-	return rc ? rc : redirect(request, "%s", own_path(finishing.next));
+	finishing.owner.id = finishing.user_id;
+	return start_session(request, &finishing.owner, NULL, finishing.next);
 }

@@ -9,6 +9,7 @@
 #include "cgi/render/samples.h"
 #include "lib/database/database.h"
 #include "lib/gpu/peaks.h"
+#include "lib/leaderboard/right.h"
 #include "lib/result/result.h"
 
 #include <stdbool.h>
@@ -18,20 +19,22 @@
 struct submission_row {
 	int64_t id, user_id, leaderboard_id;
 	const char *user, *leaderboard, *file_name, *mode;
-	const char *sent_by; /* the member who submitted for the team `user`; NULL: `user` itself */
 	int64_t submitted_at_ms, version_number, current_version;
-	int64_t ended, sources_public;
+	int64_t may_see_source;        /* SQL_MAY_SEE_SOURCE */
+	const char *sources, *license; /* the leaderboard's policy; the source's license, or NULL */
 	/* Submitted after the deadline or by a dry run, and therefore never ranked. */
 	int64_t practice;
 	int64_t dry_run;
 	/* When the leaderboard's public ranking was frozen; TIME_NULL: not frozen. */
 	int64_t frozen_at_ms;
-	int64_t creator_id; /* the leaderboard's creator; SQL_NULL_INTEGER: none */
+	int64_t right; /* enum leaderboard_right of the viewer (lib/leaderboard/right.h) */
 	struct blob_value sha256;
 	const char *note;  /* the author's private note */
 	int64_t withdrawn; /* the author withdrew it */
-	int64_t hidden;    /* an admin hid it: only its author and admins see it */
+	int64_t hidden;    /* only its author and who may read all of the leaderboard see it */
 	const char *hidden_reason;
+	const char *submitted_by; /* who submitted for the author or the team; NULL: the author */
+	const char *disqualified; /* the reason; NULL: it is not disqualified */
 	/* From the task's definition; NULL: not given, or not read (submission_without_task). `slot`
 	 * names the task's file in whose place the submission's file is. */
 	const char *slot, *flops, *bytes, *tolerance;
@@ -158,6 +161,7 @@ struct submission_view {
 	const struct job_row *jobs;
 	size_t job_count;
 	bool may_see_source, may_see_output;
+	bool may_read_all, may_moderate; /* by a right on the leaderboard */
 	bool is_admin, is_author;
 	bool may_withdraw;          /* the viewer may withdraw it, and no job is queued or running */
 	bool may_cancel;            /* the viewer may cancel it, and a job is queued or running */
@@ -183,9 +187,9 @@ int submission_of_address(struct request *request, struct submission_row *row);
  * tolerance are NULL. */
 int submission_without_task(struct request *request, struct submission_row *row);
 
-/* The statements of these functions, as the part of a bundle. All bind the submission's ID and
- * twice the viewer's users.id; submission_and_source_reading binds the viewer once more in front.
- * submission_take takes the row from the answer and returns as they do. */
+/* The statements of these functions, as the part of a bundle. All bind twice the viewer's users.id,
+ * the submission's ID and twice the viewer; submission_and_source_reading binds the viewer once
+ * more in front. submission_take takes the row from the answer and returns as they do. */
 extern const struct statement submission_reading, submission_and_task_reading,
 	submission_and_source_reading;
 int submission_take(
@@ -209,8 +213,10 @@ int submission_read_status(
 int submission_read_samples(
 	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
 
-/* Whether the viewer is the author or an admin. */
-bool submission_is_owned(const struct request *request, const struct submission_row *row);
+/* Whether the viewer is the author or may read all of the leaderboard. */
+bool submission_is_read(const struct request *request, const struct submission_row *row);
+/* Whether the viewer is the author or may change the leaderboard. */
+bool submission_can_cancel(const struct request *request, const struct submission_row *row);
 bool submission_may_see_source(const struct request *request, const struct submission_row *row);
 /* Returns ERROR_FORBIDDEN with a message if the viewer may not see the source. `what` begins the
  * message: "The source is". */

@@ -3,53 +3,63 @@
 
 #include "cgi/http/paging.h"
 #include "lib/database/blob.h"
+#include "lib/job/job.h"
 #include "lib/leaderboard/visibility.h"
 
 #include <string.h>
 
 static const struct column SUBMISSION_COLUMNS[] = {
+	INTEGER(struct submission_row, right),
 	INTEGER(struct submission_row, id),
 	INTEGER(struct submission_row, user_id),
 	INTEGER(struct submission_row, leaderboard_id),
 	TEXT(struct submission_row, user),
-	TEXT(struct submission_row, sent_by),
 	TEXT(struct submission_row, leaderboard),
 	TEXT(struct submission_row, file_name),
 	TEXT(struct submission_row, mode),
 	TIME(struct submission_row, submitted_at_ms),
 	INTEGER(struct submission_row, version_number),
 	INTEGER(struct submission_row, current_version),
-	INTEGER(struct submission_row, ended),
-	INTEGER(struct submission_row, sources_public),
+	INTEGER(struct submission_row, may_see_source),
+	TEXT(struct submission_row, sources),
+	TEXT(struct submission_row, license),
 	INTEGER(struct submission_row, practice),
 	INTEGER(struct submission_row, dry_run),
 	TIME(struct submission_row, frozen_at_ms),
-	INTEGER(struct submission_row, creator_id),
 	BLOB(struct submission_row, sha256),
 	TEXT(struct submission_row, note),
 	INTEGER(struct submission_row, withdrawn),
 	INTEGER(struct submission_row, hidden),
 	TEXT(struct submission_row, hidden_reason),
+	TEXT(struct submission_row, disqualified),
+	TEXT(struct submission_row, submitted_by),
 	TEXT(struct submission_row, slot),
 	TEXT(struct submission_row, flops),
 	TEXT(struct submission_row, bytes),
 	TEXT(struct submission_row, tolerance),
 	BLOB(struct submission_row, source),
 };
+#define RIGHT SQL_RIGHT("l")
+#define DISQUALIFICATION SQL_DISQUALIFICATION("s")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define MAY_SEE_TRIAL SQL_MAY_SEE_TRIAL("s", "l")
+#define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
+#define POLICY SQL_SOURCE_POLICY("l")
 #define SUBMISSION_WITH(task, source) \
 	SELECT(struct submission_row, SUBMISSION_COLUMNS, \
-		"SELECT s.id, s.user_id, s.leaderboard_id, u.name AS user, " \
-		"(SELECT w.name FROM users w WHERE w.id = s.sent_by) AS sent_by, l.name AS leaderboard, " \
+		"SELECT " RIGHT \
+		" AS `right`, s.id, s.user_id, s.leaderboard_id, u.name AS user, l.name AS leaderboard, " \
 		"s.file_name, s.mode, " \
 		"  s.submitted_at AS submitted_at_ms, v.number AS version_number, v.id = " \
 		"l.task_version_id AS current_version, " \
-		"  COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.sources_public_after_deadline " \
-		"AS sources_public, s.practice, s.dry_run, " \
-		"  l.frozen_at AS frozen_at_ms, l.creator_id, s.sha256, s.note, s.withdrawn_at IS NOT " \
+		"  " MAY_SEE_SOURCE " AS may_see_source, " POLICY \
+		" AS sources, s.source_license AS license, s.practice, s.dry_run, " \
+		"  l.frozen_at AS frozen_at_ms, s.sha256, s.note, s.withdrawn_at IS NOT " \
 		"NULL AS withdrawn, " \
-		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " task ", " source " AS source " \
+		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " DISQUALIFICATION \
+		" AS disqualified, " \
+		"(SELECT w.name FROM users w WHERE w.id = s.submitted_by) AS submitted_by, " task \
+		", " source " AS source " \
 		"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = " \
 		"s.leaderboard_id " \
 		"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " MAY_SEE_LEADERBOARD \
@@ -62,7 +72,6 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	"JSON_VALUE(v.definition, '$.flops') AS flops, " \
 	"JSON_VALUE(v.definition, '$.bytes') AS bytes, " \
 	"NULLIF(JSON_VALUE(v.definition, '$.tolerance'), 0) AS tolerance"
-#define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
 #define SOURCE \
 	"IF(" MAY_SEE_SOURCE ", (SELECT b.content FROM blobs b WHERE b.sha256 = s.sha256), NULL)"
 const struct statement submission_reading = SUBMISSION_WITH(NO_TASK, "NULL"),
@@ -71,9 +80,19 @@ const struct statement submission_reading = SUBMISSION_WITH(NO_TASK, "NULL"),
 
 /* ---- reading ---- */
 
-bool submission_is_owned(const struct request *request, const struct submission_row *row)
+static bool is_author(const struct request *request, const struct submission_row *row)
 {
-	return viewer_acts_for(&request->viewer, row->user_id) || request->viewer.role == ROLE_ADMIN;
+	return viewer_acts_for(&request->viewer, row->user_id);
+}
+
+bool submission_is_read(const struct request *request, const struct submission_row *row)
+{
+	return is_author(request, row) || row->right >= RIGHT_READ;
+}
+
+bool submission_can_cancel(const struct request *request, const struct submission_row *row)
+{
+	return is_author(request, row) || row->right >= RIGHT_CHANGE;
 }
 
 int submission_take(
@@ -82,8 +101,8 @@ int submission_take(
 	if (!answer->count)
 		return fail(request->error, ERROR_NOT_FOUND, "There is no submission with this number.");
 	*row = *(const struct submission_row *)answer->rows;
-	return row->hidden && !submission_is_owned(request, row)
-		? fail(request->error, ERROR_NOT_FOUND, "This submission was hidden by an admin.")
+	return row->hidden && !submission_is_read(request, row)
+		? fail(request->error, ERROR_NOT_FOUND, "This submission is hidden.")
 		: 0;
 }
 
@@ -91,8 +110,9 @@ static int find_numbered(struct request *request, const struct statement *statem
 	struct submission_row *row)
 {
 	struct database_answer answer = { 0 };
+	const int64_t viewer = request->viewer.id;
 	int rc = database_rows(request->db, request->arena, statement, &answer.rows, &answer.count,
-		request->error, "iii", id, request->viewer.id, request->viewer.id);
+		request->error, "iiiii", viewer, viewer, id, viewer, viewer);
 	return rc ? rc : submission_take(request, &answer, row);
 }
 
@@ -108,7 +128,7 @@ int submission_without_task(struct request *request, struct submission_row *row)
 
 bool submission_may_see_source(const struct request *request, const struct submission_row *row)
 {
-	return submission_is_owned(request, row) || (row->ended && row->sources_public);
+	return submission_is_read(request, row) || row->may_see_source == 1;
 }
 
 /* ---- for the author ---- */
@@ -116,16 +136,16 @@ bool submission_may_see_source(const struct request *request, const struct submi
 int submission_to_cancel(struct request *request, struct submission_row *row)
 {
 	int rc = submission_without_task(request, row);
-	return rc || submission_is_owned(request, row)
+	return rc || submission_can_cancel(request, row)
 		? rc
-		: fail(
-			request->error, ERROR_FORBIDDEN, "Only its author and admins may cancel a submission.");
+		: fail(request->error, ERROR_FORBIDDEN,
+			"Only its author, the leaderboard's creators and admins may cancel a submission.");
 }
 
 int submission_of_author(struct request *request, const char *deed, struct submission_row *row)
 {
 	int rc = submission_without_task(request, row);
-	return rc || viewer_acts_for(&request->viewer, row->user_id)
+	return rc || is_author(request, row)
 		? rc
 		: fail(request->error, ERROR_FORBIDDEN, "Only its author may %s.", deed);
 }
@@ -136,7 +156,7 @@ int submission_check_source(
 	return submission_may_see_source(request, row)
 		? 0
 		: fail(request->error, ERROR_FORBIDDEN, "%s its author's%s.", what,
-			row->sources_public ? " until the leaderboard's deadline has passed" : "");
+			row->dry_run ? "" : source_policy_named(row->sources)->until);
 }
 
 int submission_read_source(

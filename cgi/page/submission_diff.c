@@ -43,7 +43,7 @@ static const struct column SIDE_COLUMNS[] = {
 #define SIDE_TABLES_BY_ID SIDE_TABLES("")
 #define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
 #define MAY_SEE_TRIAL SQL_MAY_SEE_TRIAL("s", "l")
-#define IS_SHOWN SQL_IS_SHOWN("s")
+#define IS_SHOWN SQL_IS_SHOWN("s", "l")
 static const struct statement SIDES = SELECT(struct submission_diff_side, SIDE_COLUMNS,
 	"SELECT " SIDE_FIELDS ", IF(" MAY_SEE_SOURCE
 	", b.content, NULL) AS source FROM " SIDE_TABLES_BY_ID " "

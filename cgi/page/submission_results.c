@@ -340,12 +340,12 @@ static const struct bundle STATE = { STATUS_PARTS, 2 }, STATUS = BUNDLE(STATUS_P
 
 /* ---- reading ---- */
 
-/* Only the author and admins see times that an admin holds or has rejected. */
+/* Only its readers see times that are held for review or rejected. */
 static void hide_held(
 	const struct request *request, const struct submission_row *row, struct job_row *job)
 {
 	if (job->held_at_ms == TIME_NULL || job->released_by != SQL_NULL_INTEGER
-		|| submission_is_owned(request, row))
+		|| submission_is_read(request, row))
 		return;
 	job->hides_times = true;
 	job->held_reason = NULL;
@@ -359,8 +359,7 @@ static void hide_withheld(
 {
 	int64_t at_ms = job->finished_at_ms != TIME_NULL ? job->finished_at_ms : now_ms();
 	bool is_later = row->frozen_at_ms != TIME_NULL && at_ms > row->frozen_at_ms;
-	if (!is_later || submission_is_owned(request, row)
-		|| (request->viewer.id && request->viewer.id == row->creator_id))
+	if (!is_later || submission_is_read(request, row))
 		return;
 	job->hides_times = job->is_withheld = true;
 	job->score_ns = job->score_err_ns = NAN;
@@ -389,7 +388,7 @@ static int finish_jobs(
 	for (size_t i = 0; i < count; i++) {
 		hide_held(request, row, &jobs[i]);
 		hide_withheld(request, row, &jobs[i]);
-		if (!submission_is_owned(request, row))
+		if (!submission_is_read(request, row))
 			jobs[i].tail = NULL;
 	}
 	job_words_fill(request->arena, row, jobs, count, &waits);
@@ -523,8 +522,8 @@ int submission_read_rejudged(struct request *request, int64_t submission_id, int
 	const int64_t viewer = request->viewer.id;
 	struct database_answer answers[COUNT(REJUDGED_PARTS)];
 	int rc = database_answers(request->db, request->arena, &REJUDGED, answers, request->error,
-		"iiiiiiii", submission_id, viewer, viewer, result_id, result_id, result_id, result_id,
-		(int64_t)most_pictures);
+		"iiiiiiiiii", viewer, viewer, submission_id, viewer, viewer, result_id, result_id,
+		result_id, result_id, (int64_t)most_pictures);
 	if (!rc)
 		rc = submission_take(request, &answers[ROW], row);
 	if (rc)
@@ -533,7 +532,7 @@ int submission_read_rejudged(struct request *request, int64_t submission_id, int
 	view->row = row;
 	view->jobs = answers[JOBS].rows;
 	view->job_count = answers[JOBS].count;
-	view->may_see_source = view->may_see_output = view->is_admin = true;
+	view->may_see_source = view->may_see_output = view->may_read_all = true;
 	return 0;
 }
 
@@ -544,8 +543,10 @@ static struct submission_view view_of(
 		.jobs = jobs.rows,
 		.job_count = jobs.count,
 		.may_see_source = submission_may_see_source(request, row),
-		.may_see_output = submission_is_owned(request, row),
+		.may_see_output = submission_is_read(request, row),
 		.is_admin = request->viewer.role == ROLE_ADMIN,
+		.may_moderate = row->right >= RIGHT_CHANGE,
+		.may_read_all = row->right >= RIGHT_READ,
 		.is_author = viewer_acts_for(&request->viewer, row->user_id) };
 }
 
@@ -553,9 +554,9 @@ static int ask_for_results(struct request *request, int64_t id, struct database_
 {
 	const int64_t viewer = request->viewer.id;
 	return viewer ? database_answers(request->db, request->arena, &RESULTS, answers, request->error,
-			   "iiiiiiii", id, viewer, viewer, id, id, id, id, id)
+			   "iiiiiiiiii", viewer, viewer, id, viewer, viewer, id, id, id, id, id)
 				  : database_answers(request->db, request->arena, &RESULTS_FOR_NOBODY, answers,
-					  request->error, "iiiiii", id, viewer, viewer, id, id, id);
+					  request->error, "iiiiiiii", viewer, viewer, id, viewer, viewer, id, id, id);
 }
 
 /* Reads the files and plans for a visitor who is not logged in. */
@@ -600,8 +601,8 @@ int submission_read_state(
 {
 	const int64_t viewer = request->viewer.id;
 	struct database_answer answers[COUNT(STATUS_PARTS)] = { 0 };
-	int rc = database_answers(request->db, request->arena, &STATE, answers, request->error, "iiii",
-		id, viewer, viewer, id);
+	int rc = database_answers(request->db, request->arena, &STATE, answers, request->error,
+		"iiiiii", viewer, viewer, id, viewer, viewer, id);
 	if (!rc)
 		rc = submission_take(request, &answers[ROW], row);
 	if (!rc)
@@ -616,8 +617,9 @@ int submission_read_samples(
 {
 	const int64_t viewer = request->viewer.id;
 	struct database_answer answers[PARTS_OF_PAGE] = { 0 }, *jobs = &answers[JOBS];
-	int rc = database_answers(request->db, request->arena, &SAMPLES_AND_CASES, answers,
-		request->error, "iiiiiiii", id, viewer, viewer, id, id, id, id, INT64_MAX);
+	int rc =
+		database_answers(request->db, request->arena, &SAMPLES_AND_CASES, answers, request->error,
+			"iiiiiiiiii", viewer, viewer, id, viewer, viewer, id, id, id, id, INT64_MAX);
 	if (!rc)
 		rc = submission_take(request, &answers[ROW], row);
 	if (rc)
@@ -640,11 +642,11 @@ static int ask_for_page(struct request *request, int64_t id, struct database_ans
 	const int64_t pictures = most_pictures, comparisons = most_comparisons,
 				  viewer = request->viewer.id;
 	return viewer ? database_answers(request->db, request->arena, &PAGE, answers, request->error,
-			   "iiiiiiiiiiiiiiii", viewer, id, viewer, viewer, id, id, id, id, pictures, id, id,
-			   comparisons, id, id, id, viewer)
+			   "iiiiiiiiiiiiiiiiii", viewer, viewer, viewer, id, viewer, viewer, id, id, id, id,
+			   pictures, id, id, comparisons, id, id, id, viewer)
 				  : database_answers(request->db, request->arena, &PAGE_FOR_NOBODY, answers,
-					  request->error, "iiiiiiiiiiii", viewer, id, viewer, viewer, id, id, id, id,
-					  pictures, id, id, comparisons);
+					  request->error, "iiiiiiiiiiiiii", viewer, viewer, viewer, id, viewer, viewer,
+					  id, id, id, id, pictures, id, id, comparisons);
 }
 
 static int ask_for_secrets_of_page(
@@ -687,7 +689,7 @@ int submission_read_view(
 	bool is_open = false;
 	for (size_t i = 0; i < job_count; i++)
 		is_open = is_open || job_can_be_cancelled(&jobs[i]);
-	view->may_cancel = is_open && submission_is_owned(request, row);
+	view->may_cancel = is_open && submission_can_cancel(request, row);
 	view->may_withdraw =
 		!is_open && view->is_author && !row->dry_run && strcmp(row->mode, "ranked") == 0;
 	if (!view->may_see_source) {
@@ -710,7 +712,7 @@ int submission_read_status(
 	const int64_t viewer = request->viewer.id;
 	struct database_answer answers[COUNT(STATUS_PARTS)] = { 0 }, *jobs = &answers[JOBS];
 	int rc = database_answers(request->db, request->arena, &STATUS, answers, request->error,
-		"iiiiiii", id, viewer, viewer, id, id, id, (int64_t)most_comparisons);
+		"iiiiiiiii", viewer, viewer, id, viewer, viewer, id, id, id, (int64_t)most_comparisons);
 	if (!rc)
 		rc = submission_take(request, &answers[ROW], row);
 	if (!rc)

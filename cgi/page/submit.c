@@ -89,13 +89,28 @@ static void name_code(struct request *request, const struct leaderboard *leaderb
 		submission->file_name = name;
 }
 
+/* The form sends the license that it showed, so that nobody accepts one unseen. /submit shows those
+ * of all leaderboards. */
+static int check_license(struct request *request, const struct leaderboard *leaderboard)
+{
+	const char *accepted = request_form_or(request, "license", "");
+	if (!leaderboard_asks_license(leaderboard) || strcmp(accepted, leaderboard->license) == 0
+		|| strcmp(accepted, "any of them") == 0)
+		return 0;
+	return fail_field(request->error, "license",
+		"Sources on %s open under the license %s. Accept it to submit.", leaderboard->name,
+		leaderboard->license);
+}
+
 static int store_submission(struct request *request, const struct leaderboard *leaderboard,
 	struct submission_request *submission)
 {
 	int64_t id = 0;
 	name_code(request, leaderboard, submission);
-	int rc = submission_create(
-		request->db, request->arena, leaderboard, submission, &id, request->error);
+	int rc = check_license(request, leaderboard);
+	if (!rc)
+		rc = submission_create(
+			request->db, request->arena, leaderboard, submission, &id, request->error);
 	request->stored = rc ? 0 : id;
 	return rc;
 }
@@ -113,7 +128,8 @@ static int note_fault(void *context, int rc)
 static int collect_faults(struct request *request, const struct leaderboard *leaderboard,
 	const struct submission_request *submission, int rc)
 {
-	if (rc != ERROR_INPUT || strcmp(request->error->field, "leaderboard") == 0)
+	if (rc != ERROR_INPUT || strcmp(request->error->field, "leaderboard") == 0
+		|| strcmp(request->error->field, "author") == 0)
 		return rc;
 	rc = note_fault(request, rc);
 	if (!rc)
@@ -145,8 +161,12 @@ int action_submit(struct request *request)
 	struct submission_request submission = { .user_id = request->viewer.id,
 		.mode = request_form(request, "mode"),
 		.config = request->config };
+	const struct actor by = actor_of(request);
 	submission.gpu_count = request_form_values(request, "gpu", &submission.gpus);
-	rc = read_form_source(request, &submission);
+	rc = submission_choose_author(request->db, request->arena, &leaderboard, &by,
+		request_form(request, "author"), &submission, request->error);
+	if (!rc)
+		rc = read_form_source(request, &submission);
 	if (!rc)
 		rc = store_submission(request, &leaderboard, &submission);
 	if (!rc)

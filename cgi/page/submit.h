@@ -22,7 +22,7 @@ struct submit_gpu {
 };
 
 struct open_leaderboard {
-	const char *name, *last_mode;
+	const char *name, *last_mode, *license; /* license NULL: none */
 }; /* last_mode: mode of the viewer's last submission if that was to this leaderboard, else NULL */
 
 /* In the same order as quota_mode. */
@@ -47,8 +47,12 @@ struct submit_form {
 	const char *code_name;             /* of the file that was dropped on the editor; "": none */
 	bool mode_is_asked;                /* the address has the mode */
 	const char *meanings[quota_modes]; /* what each mode does, as part of a sentence */
-	bool is_frozen; /* the public ranking is frozen, so only the author sees new results */
-	const char *file_error, *code_error, *mode_error, *gpu_error;
+	bool is_frozen;         /* the public ranking is frozen, so only the author sees new results */
+	bool may_choose_author; /* the viewer may submit for other users */
+	const char *author, *author_error;
+	const char *file_error, *code_error, *mode_error, *gpu_error, *license_error;
+	const char *license; /* to accept; NULL: none, or on /submit */
+	bool any_license;    /* on /submit: some leaderboard has one */
 	/* The quota use of each mode; NULL: nobody is logged in, or the leaderboard is not known
 	 * yet. */
 	const struct quota_use *uses;

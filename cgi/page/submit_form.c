@@ -11,6 +11,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/job/wait.h"
+#include "lib/leaderboard/role.h"
 #include "lib/leaderboard/visibility.h"
 #include "templates/submit.h"
 
@@ -41,14 +42,14 @@ static const struct statement LAST_CHOICES = SELECT(struct choices, CHOICES_COLU
 	"FROM submissions s FORCE INDEX (submissions_history) WHERE s.user_id = ? "
 	"AND s.leaderboard_id = ? AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1");
 #define MAY_SEE_SOURCE SQL_MAY_SEE_SOURCE("s", "l")
-/* Reads an earlier submission if the viewer may read its source: as author, as admin, or because
+/* Reads an earlier submission if the viewer may read its source: as author, by a right, or because
  * the leaderboard's sources are public after the deadline. */
 static const struct statement CHOICES_OF = SELECT(struct choices, CHOICES_COLUMNS,
 	"SELECT s.id, s.mode, (SELECT GROUP_CONCAT(j.gpu) FROM jobs j "
 	"WHERE j.submission_id = s.id) AS gpus, s.file_name, "
 	"  b.content AS source FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id "
 	"JOIN blobs b ON b.sha256 = s.sha256 "
-	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_IS_SHOWN("s") " AND " MAY_SEE_SOURCE);
+	"WHERE s.id = ? AND s.leaderboard_id = ? AND " SQL_IS_SHOWN("s", "l") " AND " MAY_SEE_SOURCE);
 
 /* Finds a template by its language, ignoring case. */
 struct template_row {
@@ -447,10 +448,13 @@ static struct submit_form form_as_typed(struct request *request)
 		.code_name = request_form_or(request, "code_name", ""),
 		.offered = request_form_or(request, "offered", ""),
 		.chosen = request_form_or(request, "leaderboard", ""),
+		.author = request_form_or(request, "author", ""),
+		.author_error = form_error(request, "author"),
 		.file_error = form_error(request, "file"),
 		.code_error = form_error(request, "code"),
 		.mode_error = form_error(request, "mode"),
 		.gpu_error = form_error(request, "gpu"),
+		.license_error = form_error(request, "license"),
 		.leaderboard_error = form_error(request, "leaderboard"),
 		.meanings = {
 			[MODE_TEST] = "checks every test case and measures nothing",
@@ -458,24 +462,56 @@ static struct submit_form form_as_typed(struct request *request)
 			[MODE_RANKED] = "tests and times with a secret seed; "
 							"the best one counts in the ranking",
 			[MODE_PROFILE] = "tests, then runs each benchmark shape under a profiler; not ranked, "
-							"and only you see it before the deadline",
+							"and as private as the source",
 		},
 	};
 }
 
-static int show_submit(struct request *request, const struct leaderboard *leaderboard,
+struct extension_row {
+	int64_t deadline_ms;
+};
+static const struct column EXTENSION_COLUMNS[] = { TIME(struct extension_row, deadline_ms) };
+static const struct statement EXTENSION = SELECT(struct extension_row, EXTENSION_COLUMNS,
+	"SELECT deadline AS deadline_ms FROM leaderboard_extensions WHERE leaderboard_id = ? "
+	"AND user_id = ?");
+
+/* Puts the viewer's own deadline in place of one that has passed. */
+static int extend_deadline(
+	struct request *request, struct leaderboard *leaderboard, struct error *error)
+{
+	struct extension_row own;
+	if (!request->viewer.id || !has_ended(leaderboard))
+		return 0;
+	int rc = database_row(request->db, request->arena, &EXTENSION, &own, error, "ii",
+		leaderboard->id, request->viewer.id);
+	if (!rc && own.deadline_ms > leaderboard->deadline_ms)
+		leaderboard->deadline_ms = own.deadline_ms;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
+static int show_submit(struct request *request, const struct leaderboard *shown,
 	const struct quota quotas[static quota_modes], int64_t revision)
 {
+	struct leaderboard with_deadline = *shown;
+	const struct leaderboard *leaderboard = &with_deadline;
 	bool python = strcmp(leaderboard->language, "py") == 0;
 	struct submit_form form = form_as_typed(request);
 	form.leaderboard = leaderboard;
 	form.closed = form.leaderboard_error;
+	form.license = leaderboard_asks_license(leaderboard) ? leaderboard->license : NULL;
 	form.endings = python ? ".py" : ".cu, .cuh, .cpp";
 	form.comment = python ? "#" : "//";
 	struct error *kept = request->error;
 	struct error own = { 0 };
 	request->error = &own;
-	int rc = fill_form(request, &form, quotas, revision);
+	enum leaderboard_right right = RIGHT_NONE;
+	int rc = extend_deadline(request, &with_deadline, &own);
+	if (!rc && viewer_is_staff(&request->viewer))
+		rc = leaderboard_right(
+			request->db, request->arena, request->viewer.id, shown->id, &right, &own);
+	form.may_choose_author = right >= RIGHT_CHANGE;
+	if (!rc)
+		rc = fill_form(request, &form, quotas, revision);
 	request->error = kept;
 	if (rc) {
 		*kept = own;
@@ -532,15 +568,18 @@ int submit_show_again(struct request *request, const struct leaderboard *leaderb
 /* ---- /submit: the file or the user names the leaderboard ---- */
 
 static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name),
-	TEXT(struct open_leaderboard, last_mode) };
+	TEXT(struct open_leaderboard, last_mode), TEXT(struct open_leaderboard, license) };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
-	"SELECT l.name, last.mode AS last_mode FROM leaderboards l LEFT JOIN "
-	"  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) "
-	"WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
-	"WHERE accepting AND archived_at IS NULL "
-	"AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3)) AND " MAY_SEE_LEADERBOARD
-	" ORDER BY name");
+	"SELECT l.name, last.mode AS last_mode, IF(" SQL_SOURCE_POLICY(
+		"l") " = 'never', NULL, NULLIF(l.source_license, '')) AS license FROM leaderboards l LEFT "
+			 "JOIN "
+			 "  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) "
+			 "WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
+			 "WHERE accepting AND archived_at IS NULL "
+			 "AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3) OR EXISTS (SELECT 1 "
+			 "FROM leaderboard_extensions e WHERE e.leaderboard_id = l.id AND e.user_id = ? "
+			 "AND e.deadline > UTC_TIMESTAMP(3))) AND " MAY_SEE_LEADERBOARD " ORDER BY name");
 
 /* Fills a new form with the leaderboard and mode of the viewer's last submission, if that
  * leaderboard still accepts submissions. */
@@ -562,12 +601,14 @@ int page_submit_anywhere(struct request *request)
 	struct submit_form form = form_as_typed(request);
 	struct error own = { 0 };
 	int rc = database_rows(request->db, request->arena, &OPEN, &form.open, &form.open_count, &own,
-		"ii", request->viewer.id, request->viewer.id);
+		"iii", request->viewer.id, request->viewer.id, request->viewer.id);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
 	choose_last(request, &form);
+	for (size_t i = 0; i < form.open_count; i++)
+		form.any_license |= form.open[i].license != NULL;
 	form.endings = ".py, .cu, .cuh, .cpp";
 	form.may_restore = request->method != METHOD_POST;
 	struct page page = form_page_make(request, "Submit", "leaderboards");

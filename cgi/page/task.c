@@ -24,7 +24,7 @@ enum { ROLE_ENGINE = ROLE_DEFINITION + 1, ROLE_UNUSED };
 static const struct {
 	const char *name, *title, *titles, *meaning;
 } ROLES[] = {
-	[ROLE_FILE] = { "file", "File", "Files", "They lie beside the submission or the judge." },
+	[ROLE_FILE] = { "file", "File", "Beside your file", "These run with your submission." },
 	[ROLE_ENGINE] = { "engine", "Engine file", "Engine",
 		"Podium's own part of what runs, the same for all tasks." },
 	[ROLE_TEMPLATE] = { "template", "Template", "Templates", "What a submission can start from." },
@@ -68,7 +68,7 @@ static bool is_one_of(const char *const *names, size_t count, const char *name)
 
 static const char *file_note(struct arena *arena, const struct task *task, const char *path)
 {
-	const char *use = task->main && strcmp(task->main, path) == 0 ? "is run"
+	const char *use = task->main && strcmp(task->main, path) == 0 ? "main file of the task"
 		: is_one_of(task->sources, task->source_count, path)      ? "is compiled"
 																  : "";
 	for (size_t i = 0; i < task->file_count; i++)

@@ -7,6 +7,7 @@
 #include "cgi/api/api.h"
 #include "cgi/popcorn/popcorn.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/role.h"
 
 #include <string.h>
 
@@ -150,10 +151,14 @@ int popcorn_admin_stats(struct request *request)
 
 /* ---- submissions ---- */
 
-static int read_submission(struct request *request, struct popcorn_result *result)
+static int read_submission(
+	struct request *request, enum leaderboard_right least, struct popcorn_result *result)
 {
 	int64_t id;
 	int rc = api_path_id(request, 0, "submission", &id);
+	if (!rc)
+		rc = leaderboard_right_to_submission(
+			request->db, request->arena, request->viewer.id, id, least, request->error);
 	if (!rc)
 		rc = popcorn_result_read(
 			request->db, request->arena, id, request->viewer.id, result, request->error);
@@ -163,7 +168,7 @@ static int read_submission(struct request *request, struct popcorn_result *resul
 int popcorn_admin_submission(struct request *request)
 {
 	struct popcorn_result result;
-	int rc = read_submission(request, &result);
+	int rc = read_submission(request, RIGHT_READ, &result);
 	if (rc)
 		return rc;
 	int64_t heartbeat_ms = result.job_count ? result.jobs[0].heartbeat_ms : TIME_NULL;
@@ -181,19 +186,19 @@ int popcorn_admin_submission(struct request *request)
 	return popcorn_ok(request, json_pack("{s:o}", "submission", submission));
 }
 
-/* Deletes nothing: cancels the submission and hides it from all but its author and admins. */
+/* Deletes nothing: cancels the submission and hides it from all but its readers. */
 int popcorn_admin_submission_delete(struct request *request)
 {
 	struct popcorn_result result;
 	struct cancellation done;
 	const struct actor actor = actor_of(request);
-	int rc = read_submission(request, &result);
+	int rc = read_submission(request, RIGHT_CHANGE, &result);
 	if (!rc && !popcorn_is_done(&result))
 		rc = submission_cancel(
 			request->db, result.id, result.user_id, &actor, &done, request->error);
 	if (!rc)
-		rc = submission_hide(request->db, result.id, "An admin has deleted it with popcorn-cli.",
-			&actor, request->error);
+		rc = submission_hide(
+			request->db, result.id, "It was deleted with popcorn-cli.", &actor, request->error);
 	if (rc == ERROR_CONFLICT)
 		rc = 0; /* already hidden */
 	return rc ? rc

@@ -52,10 +52,9 @@ static int read_names(struct request *request, struct invite_request *order)
 
 int popcorn_admin_invites_make(struct request *request)
 {
-	struct invite_request order = { .note = "popcorn-cli",
-		.most_uses = 1,
-		.expires_at_ms = TIME_NULL,
-		.may_all = request->viewer.role == ROLE_ADMIN };
+	struct invite_request order = {
+		.note = "popcorn-cli", .most_uses = 1, .expires_at_ms = TIME_NULL
+	};
 	struct batch batch = { .request = request, .order = &order };
 	int rc = read_names(request, &order);
 	if (!rc)

@@ -6,17 +6,18 @@
 #include "cgi/popcorn/popcorn.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/role.h"
 
 #include <string.h>
 
-/* Finds the leaderboard in the address, if the viewer may change it. */
-static int find_own_leaderboard(struct request *request, struct leaderboard *leaderboard)
+/* Finds the leaderboard in the address, if the viewer has the right `least`. */
+static int find_own_leaderboard(
+	struct request *request, enum leaderboard_right least, struct leaderboard *leaderboard)
 {
 	int rc = popcorn_leaderboard(request, 0, leaderboard);
-	if (rc || request->viewer.role == ROLE_ADMIN || leaderboard->creator_id == request->viewer.id)
-		return rc;
-	return fail(request->error, ERROR_FORBIDDEN, "Only its creator and admins may change %s.",
-		leaderboard->name);
+	return rc ? rc
+			  : leaderboard_check_right(request->db, request->arena, request->viewer.id,
+				  leaderboard, least, request->error);
 }
 
 /* ---- deleting ---- */
@@ -35,7 +36,7 @@ int popcorn_admin_leaderboard_delete(struct request *request)
 	const char *force = request_query(request, "force");
 	bool forced = force && strcmp(force, "true") == 0;
 	const struct actor actor = actor_of(request);
-	int rc = find_own_leaderboard(request, &leaderboard);
+	int rc = find_own_leaderboard(request, RIGHT_OWN, &leaderboard);
 	if (!rc)
 		rc = database_row(request->db, request->arena, &COUNT_SUBMISSIONS, &row, request->error,
 			"i", leaderboard.id);
@@ -58,7 +59,7 @@ int popcorn_admin_visibility(struct request *request)
 	struct leaderboard leaderboard;
 	const char *visibility;
 	const struct actor actor = actor_of(request);
-	int rc = find_own_leaderboard(request, &leaderboard);
+	int rc = find_own_leaderboard(request, RIGHT_CHANGE, &leaderboard);
 	if (!rc)
 		rc = api_text(request, "visibility", &visibility);
 	if (rc)
@@ -97,7 +98,7 @@ int popcorn_admin_leaderboard_submissions(struct request *request)
 	struct id_row *rows;
 	size_t count;
 	int64_t limit, offset;
-	int rc = find_own_leaderboard(request, &leaderboard);
+	int rc = find_own_leaderboard(request, RIGHT_READ, &leaderboard);
 	if (!rc)
 		rc = api_query_integer(request, "limit", 1, 1000, 100, &limit);
 	if (!rc)
@@ -144,7 +145,7 @@ int popcorn_admin_quotas(struct request *request)
 {
 	struct leaderboard leaderboard;
 	struct quota quotas[quota_modes];
-	int rc = find_own_leaderboard(request, &leaderboard);
+	int rc = find_own_leaderboard(request, RIGHT_CHANGE, &leaderboard);
 	if (!rc)
 		rc = quotas_of_leaderboard(
 			request->db, request->arena, leaderboard.id, quotas, request->error);
@@ -191,7 +192,7 @@ int popcorn_admin_quota_set(struct request *request)
 	struct leaderboard leaderboard;
 	const char *name;
 	int64_t most;
-	int rc = find_own_leaderboard(request, &leaderboard);
+	int rc = find_own_leaderboard(request, RIGHT_CHANGE, &leaderboard);
 	if (!rc)
 		rc = api_text(request, "mode_category", &name);
 	if (!rc)
@@ -214,7 +215,7 @@ int popcorn_admin_quota_delete(struct request *request)
 {
 	struct leaderboard leaderboard;
 	const struct category *category = category_of(request->path_parameters[1]);
-	int rc = find_own_leaderboard(request, &leaderboard);
+	int rc = find_own_leaderboard(request, RIGHT_CHANGE, &leaderboard);
 	return rc      ? rc
 		: category ? set_quotas(request, &leaderboard, category, 0)
 				   : fail_category(request);

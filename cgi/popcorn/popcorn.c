@@ -32,8 +32,10 @@ int popcorn_recognise(struct request *request)
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? 0 : rc;
 	request->token = holder;
-	request->viewer =
-		(struct viewer){ .id = holder->user_id, .name = holder->user, .role = holder->role };
+	request->viewer = (struct viewer){ .id = holder->user_id,
+		.name = holder->user,
+		.role = holder->role,
+		.has_role = holder->has_role };
 	return viewer_read_teams(request, holder->in_teams);
 }
 

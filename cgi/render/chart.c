@@ -502,7 +502,8 @@ static void define_shapes(const struct drawing *drawing)
 	buffer_text(drawing->out, "</defs>");
 }
 
-/* Draws rings around the points of the reader's own line, and "you" at the last point. */
+/* Draws rings around the points of the reader's own line, and "you" beside the last point, or above
+ * it at the edge. */
 static void draw_own(const struct drawing *drawing, const struct chart_line *line)
 {
 	const struct chart_point *last = NULL;
@@ -515,11 +516,13 @@ static void draw_own(const struct drawing *drawing, const struct chart_line *lin
 			"stroke-width=\"1.5\"/>",
 			chart_x(drawing, last->x), chart_y(drawing, last->ns));
 	}
+	bool has_room = last && chart_x(drawing, last->x) < 90; /* percent */
 	if (last)
 		buffer_printf(drawing->out,
-			"<text class=\"you\" x=\"%.4g%%\" y=\"%.4g%%\" dy=\"-1em\" "
-			"text-anchor=\"middle\">you</text>",
-			chart_x(drawing, last->x), chart_y(drawing, last->ns));
+			"<text class=\"you\" x=\"%.4g%%\" y=\"%.4g%%\" dx=\"%s\" dy=\"%s\" "
+			"text-anchor=\"%s\">you</text>",
+			chart_x(drawing, last->x), chart_y(drawing, last->ns), has_room ? "1em" : "0",
+			has_room ? ".35em" : "-1em", has_room ? "start" : "middle");
 }
 
 static void draw_shapes(const struct drawing *drawing, const struct chart_line *line)

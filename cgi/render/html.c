@@ -242,6 +242,18 @@ void html_ordinal(struct buffer *out, int64_t number)
 	buffer_text(out, last <= 3 && (teens < 11 || teens > 13) ? endings[last] : "th");
 }
 
+void html_commands(struct buffer *out, const char *text)
+{
+	bool is_inside = false;
+	for (; *text; text++)
+		if (*text == '"' && (is_inside || strchr(text + 1, '"'))) {
+			is_inside = !is_inside;
+			buffer_text(out, is_inside ? "<code>" : "</code>");
+		} else {
+			html_text(out, (const char[]){ *text, 0 });
+		}
+}
+
 void html_plural(struct buffer *out, int64_t count, const char *noun)
 {
 	html_integer(out, count);

@@ -53,6 +53,7 @@ void html_relative(struct buffer *out, int64_t ms, int64_t now_ms); /* 3 minutes
 void html_time(struct buffer *out, int64_t ms, int64_t now_ms);     /* a <time> element with both */
 void html_rank(struct buffer *out, int64_t place, bool is_tied);    /* 3, =3 */
 void html_ordinal(struct buffer *out, int64_t number);              /* 1st, 2nd, 3rd, 11th */
+void html_commands(struct buffer *out, const char *text);           /* "..." as <code>...</code> */
 void html_plural(struct buffer *out, int64_t count, const char *noun); /* 1 case, 2 cases */
 
 /* Whether this text has too many lines or bytes for a page that shows it with line numbers. */

@@ -20,18 +20,24 @@ admin_command backup_command, backup_check_command; /* backup.c */
 admin_command restore_command, restored_command;    /* restore.c */
 admin_command prune_command;                        /* prune.c */
 admin_command user_add_command, user_role_command, user_password_command, user_list_command,
-	user_first_admin_command, user_identities_command, user_unlink_command;       /* user.c */
+	user_first_admin_command, user_identities_command, user_unlink_command, user_factors_command,
+	user_remove_factor_command;                                                   /* user.c */
 admin_command task_load_command, task_publish_command;                            /* task_load.c */
-admin_command ranking_rebuild_command;                                            /* ranking.c */
+admin_command ranking_rebuild_command, ranking_unfrozen_command;                  /* ranking.c */
 admin_command review_list_command, review_release_command, review_reject_command; /* review.c */
 admin_command rejudge_start_command, rejudge_list_command, rejudge_show_command,
 	rejudge_apply_command, rejudge_discard_command; /* rejudge.c */
 admin_command contest_list_command, contest_create_command, contest_set_command,
 	contest_register_command, contest_standings_command, contest_final_command; /* contest.c */
 admin_command team_list_command, team_limit_command, team_add_command, team_remove_command;
-admin_command quota_show_command, quota_set_command; /* quota.c */
-admin_command mail_test_command;                     /* mail.c */
-admin_command doctor_command;                        /* doctor.c */
+admin_command quota_show_command, quota_set_command;                            /* quota.c */
+admin_command similar_command;                                                  /* similarity.c */
+admin_command question_list_command, question_answer_command;          /* board_question.c */
+admin_command role_list_command, role_give_command, role_take_command; /* role.c */
+admin_command exception_list_command, exception_extend_command, exception_disqualify_command,
+	exception_lift_command;      /* exception.c */
+admin_command mail_test_command; /* mail.c */
+admin_command doctor_command;    /* doctor.c */
 admin_command worker_list_command, worker_drain_command, worker_pause_command,
 	worker_quarantine_command, worker_resume_command; /* worker.c */
 admin_command worker_invite_command, worker_revoke_command,

@@ -62,7 +62,9 @@ static int read_order(int argc, char **argv, struct rejudging_order *order)
 
 int rejudge_start_command(int argc, char **argv)
 {
-	struct rejudging_order order = { .leaderboard = "", .user = "", .gpu = "", .by = &admin_actor };
+	struct rejudging_order order = {
+		.leaderboard = "", .user = "", .gpu = "", .by = &admin_actor, .may_all = true
+	};
 	if (read_order(argc, argv, &order))
 		return admin_usage("rejudge start");
 	cleanup_arena struct arena *arena = arena_new();
@@ -111,7 +113,7 @@ int rejudge_list_command(int argc, char **argv)
 	size_t count;
 	if (!db)
 		return admin_failed;
-	if (rejudgings_list(db, arena, most_listed, &rejudgings, &count, &error))
+	if (rejudgings_list(db, arena, 0, most_listed, &rejudgings, &count, &error))
 		return admin_complain(&error);
 	for (size_t i = 0; i < count; i++)
 		say_rejudging(arena, &rejudgings[i]);

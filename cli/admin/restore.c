@@ -80,6 +80,7 @@ static const struct statement END_SESSIONS[] = {
 	COMMAND("DELETE FROM password_links"),
 	COMMAND("DELETE FROM terminals"),
 	COMMAND("DELETE FROM sign_ins"),
+	COMMAND("DELETE FROM passkey_challenges"),
 };
 
 /* ---- tables ---- */

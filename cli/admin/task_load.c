@@ -101,7 +101,6 @@ static int create_leaderboard(
 	struct leaderboard_settings settings = { .name = source->name,
 		.deadline_ms = TIME_NULL,
 		.accepting = true,
-		.sources_public_after_deadline = true,
 		.unchecked = source->is_unchecked };
 	rc = choose_gpus(db, arena, source->task, &settings, error);
 	if (!rc && source->dry_run)
@@ -155,7 +154,8 @@ static int choose_settings(struct database *db, struct arena *arena, const struc
 {
 	*settings = (struct leaderboard_settings){ .deadline_ms = before->deadline_ms,
 		.accepting = before->accepting,
-		.sources_public_after_deadline = before->sources_public_after_deadline,
+		.sources = before->sources,
+		.license = before->license,
 		.unchecked = source->is_unchecked };
 	*devices = "";
 	int rc = leaderboard_gpus(db, arena, before->id, &settings->gpus, &settings->gpu_count, error);

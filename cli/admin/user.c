@@ -2,6 +2,7 @@
 #include "cli/admin/admin.h"
 #include "cli/admin/password.h"
 #include "lib/account/audit.h"
+#include "lib/account/factor.h"
 #include "lib/account/identity.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -144,19 +145,21 @@ int user_password_command(int argc, char **argv)
 
 struct listed {
 	const char *name, *role;
-	int64_t banned, must_change_password, created_at_ms;
+	int64_t banned, must_change_password, has_factor, created_at_ms;
 };
 static const struct column LISTED_COLUMNS[] = {
 	TEXT(struct listed, name),
 	TEXT(struct listed, role),
 	INTEGER(struct listed, banned),
 	INTEGER(struct listed, must_change_password),
+	INTEGER(struct listed, has_factor),
 	TIME(struct listed, created_at_ms),
 };
+#define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 static const struct statement LISTED = SELECT(struct listed, LISTED_COLUMNS,
-	"SELECT name, role, banned_at IS NOT NULL AS banned, must_change_password, "
-	"created_at AS created_at_ms "
-	"FROM users ORDER BY name");
+	"SELECT name, role, banned_at IS NOT NULL AS banned, must_change_password, " OWN_FACTOR
+	" AS has_factor, created_at AS created_at_ms "
+	"FROM users u ORDER BY name");
 
 int user_list_command(int argc, char **argv)
 {
@@ -175,8 +178,8 @@ int user_list_command(int argc, char **argv)
 	for (size_t i = 0; i < count; i++) {
 		format_text created;
 		format_utc(created, users[i].created_at_ms);
-		admin_say("%-32s %-11s %s%s%s", users[i].name, users[i].role, created,
-			users[i].banned ? "  banned" : "",
+		admin_say("%-32s %-11s %s%s%s%s", users[i].name, users[i].role, created,
+			users[i].has_factor ? "  second factor" : "", users[i].banned ? "  banned" : "",
 			users[i].must_change_password ? "  must change the password" : "");
 	}
 	return admin_done;
@@ -237,6 +240,78 @@ int user_unlink_command(int argc, char **argv)
 	if (unlink_identity(db, argv[1], admin_number(argv[2]), &error))
 		return admin_complain(&error);
 	admin_say("Unlinked. The sessions of %s have ended.", argv[1]);
+	return admin_done;
+}
+
+/* ---- user factors, user remove-factor ---- */
+
+static int list_factors(struct database *db, const char *name, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct user user;
+	struct factors factors;
+	struct passkey *passkeys;
+	size_t count;
+	format_text at;
+	int rc = user_by_name(db, arena, name, &user, error);
+	if (!rc)
+		rc = factors_of_user(db, arena, user.id, &factors, error);
+	if (!rc)
+		rc = passkeys_of_user(db, arena, user.id, &passkeys, &count, error);
+	if (rc)
+		return rc;
+	if (factors.has_app) {
+		format_utc(at, factors.app_confirmed_at_ms);
+		admin_say("     app  authenticator app, set up %s", at);
+	}
+	for (size_t i = 0; i < count; i++) {
+		format_utc(at, passkeys[i].created_at_ms);
+		admin_say("%8lld  passkey %s, added %s", (long long)passkeys[i].id, passkeys[i].name, at);
+	}
+	if (factors_any(&factors))
+		admin_say("          %lld recovery codes left", (long long)factors.recovery_codes);
+	else
+		admin_say("%s has no second factor.", user.name);
+	return 0;
+}
+
+int user_factors_command(int argc, char **argv)
+{
+	if (argc != 2)
+		return admin_usage("user factors");
+	cleanup_database struct database *db = admin_connect();
+	struct error error = { 0 };
+	if (!db)
+		return admin_failed;
+	return list_factors(db, argv[1], &error) ? admin_complain(&error) : admin_done;
+}
+
+/* Whoever found the lost device must not stay logged in. */
+static int remove_factor(
+	struct database *db, const char *name, const char *which, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct user user;
+	enum factor_kind kind = strcmp(which, "app") == 0 ? FACTOR_APP
+		: strcmp(which, "all") == 0                   ? FACTOR_ALL
+													  : FACTOR_PASSKEY;
+	int rc = user_by_name(db, arena, name, &user, error);
+	if (!rc)
+		rc = factor_remove(db, user.id, user.name, kind, admin_number(which), &admin_actor, error);
+	return rc ? rc : database_execute(db, &END_SESSIONS, error, "i", user.id);
+}
+
+int user_remove_factor_command(int argc, char **argv)
+{
+	if (argc != 3)
+		return admin_usage("user remove-factor");
+	struct error error = { 0 };
+	cleanup_database struct database *db = admin_connect();
+	if (!db)
+		return admin_failed;
+	if (remove_factor(db, argv[1], argv[2], &error))
+		return admin_complain(&error);
+	admin_say("Removed. The sessions of %s have ended.", argv[1]);
 	return admin_done;
 }
 

@@ -78,7 +78,7 @@ static void write_standing(struct buffer *out, const struct submission_view *vie
 		buffer_text(
 			out, "It is withdrawn, so it does not count. podium withdraw --undo brings it back.\n");
 	if (member_true(view->submission, "hidden"))
-		buffer_text(out, "It is hidden by an administrator, so it does not count.\n");
+		buffer_text(out, "It is hidden, so it does not count.\n");
 	if (json_is_object(held)) {
 		buffer_text(out, "Its result is held for review: ");
 		text_append_printable(out, member_text(held, "reason"));

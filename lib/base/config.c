@@ -16,6 +16,7 @@
 enum kind { STRING, SECRET, WHOLE, CHOICE, OPTIONS };
 
 static const char *const LAUNCHERS[] = { "local", "slurm" };
+static const char *const SECOND_FACTORS[] = { "optional", "admins" };
 static const char *const REGISTRATIONS[] = { "open", "invitation", "domain", "closed" };
 
 static const struct key {
@@ -85,6 +86,8 @@ static const struct key {
 		"passwords hashed at the same time; each needs 64 MiB"),
 	WHOLE_KEY(
 		passwords, "1", 0, 1, "0: nobody logs in with a password, only with a provider's account"),
+	CHOICE_KEY(second_factor, "optional", SECOND_FACTORS,
+		"who must have a second factor, such as a passkey: optional (nobody) or admins"),
 	CHOICE_KEY(registration, "open", REGISTRATIONS,
 		"who may create an account: open (everybody), invitation (who has an invite code), domain "
 		"(who has a verified e-mail address in registration_domains) or closed (nobody)"),

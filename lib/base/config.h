@@ -43,6 +43,7 @@ struct config {
 	int64_t queued_jobs_per_user; /* 0: no limit */
 	int64_t password_hashes_at_once;
 	int64_t passwords;              /* 0: people log in with providers only */
+	char second_factor[12];         /* "optional", "admins": who must have one */
 	char registration[12];          /* "open", "invitation", "domain", "closed" */
 	char registration_domains[512]; /* for "domain" */
 	struct provider_settings providers[providers_most];

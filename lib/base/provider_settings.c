@@ -29,6 +29,9 @@ static const struct key {
 		"only people with a verified e-mail address in one of these domains, separated by commas"),
 	KEY(organisations, false,
 		"only members of one of these organisations of GitHub, separated by commas"),
+	KEY(second_factor, false,
+		"asked (Podium asks for the account's second factor, the default) or trusted (the provider "
+		"does)"),
 };
 
 static struct provider_settings *find_or_add(struct provider_settings *providers, size_t *count,
@@ -47,7 +50,7 @@ static struct provider_settings *find_or_add(struct provider_settings *providers
 		fail(error, ERROR_INPUT, "there are more than %d providers.", providers_most);
 	else {
 		struct provider_settings *added = &providers[(*count)++];
-		*added = (struct provider_settings){ .kind = "oidc" };
+		*added = (struct provider_settings){ .kind = "oidc", .second_factor = "asked" };
 		memcpy(added->name, name, length);
 		return added;
 	}
@@ -76,7 +79,7 @@ int provider_settings_set(struct provider_settings *providers, size_t *count, co
 	}
 	return fail(error, ERROR_INPUT,
 		"there is no setting named provider.%.60s. A provider has kind, label, issuer, api, "
-		"client_id, client_secret, domains and organisations.",
+		"client_id, client_secret, domains, organisations and second_factor.",
 		key_path);
 }
 
@@ -106,6 +109,11 @@ static int check(const struct provider_settings *provider, struct error *error)
 	if (!is_github && strcmp(provider->kind, "oidc") != 0)
 		return fail(error, ERROR_INPUT, "provider.%s.kind must be oidc or github, not \"%s\".",
 			name, provider->kind);
+	if (strcmp(provider->second_factor, "asked") != 0
+		&& strcmp(provider->second_factor, "trusted") != 0)
+		return fail(error, ERROR_INPUT,
+			"provider.%s.second_factor must be asked or trusted, not \"%s\".", name,
+			provider->second_factor);
 	if (!is_safe_address(provider->issuer))
 		return fail(error, ERROR_INPUT,
 			"provider.%s.issuer must be an address that begins with https://.", name);

@@ -23,6 +23,9 @@ struct provider_settings {
 	/* Whom the provider may let in, separated by commas; empty: everybody. */
 	char domains[512];       /* domains of verified e-mail addresses */
 	char organisations[512]; /* GitHub only */
+	/* "asked": an account with a second factor gives it here too. "trusted": the provider has asked
+	 * for one itself. */
+	char second_factor[8];
 };
 
 /* Sets one key of the provider NAME; `key_path` is "NAME.KEY". Adds the provider if it is new.

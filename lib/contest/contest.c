@@ -312,8 +312,9 @@ static const struct statement JOINING = SELECT(struct joining, JOINING_COLUMNS,
 	"SELECT l.id, l.task_version_id AS version_id, "
 	"(SELECT p.contest_id FROM contest_problems p WHERE p.leaderboard_id = l.id) AS contest_id, "
 	"l.visibility, (SELECT w.visibility FROM publications w WHERE w.leaderboard_id = l.id) "
-	"AS wanted FROM leaderboards l WHERE l.name = ? AND l.archived_at IS NULL "
-	"AND (? OR l.creator_id = ?) FOR UPDATE");
+	"AS wanted FROM leaderboards l WHERE l.name = ? AND (l.id IN "
+	"(SELECT o.leaderboard_id FROM contest_problems o WHERE o.contest_id = ?) "
+	"OR (l.archived_at IS NULL AND (? OR l.creator_id = ?))) FOR UPDATE");
 static const struct statement PUT_PROBLEM =
 	COMMAND("INSERT INTO contest_problems (leaderboard_id, contest_id, position) VALUES (?, ?, ?) "
 			"ON DUPLICATE KEY UPDATE position = VALUES(position)");
@@ -358,7 +359,7 @@ static int put_problem(
 	const struct contest_settings *settings = order->settings;
 	struct joining leaderboard;
 	int rc = text_is_leaderboard_name(name) ? database_row(db, order->arena, &JOINING, &leaderboard,
-				 error, "sii", name, (int64_t)order->may_all, order->actor->id)
+				 error, "siii", name, order->id, (int64_t)order->may_all, order->actor->id)
 											: ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)
 		return fail_field(error, "problems", "There is no leaderboard named %s that you may use.",

@@ -16,7 +16,7 @@ static const struct column ENTRANT_COLUMNS[] = {
 };
 static const struct statement ENTRANTS = SELECT(struct contest_entrant, ENTRANT_COLUMNS,
 	"SELECT u.name, e.registered_at AS registered_at_ms FROM contest_entrants e "
-	"JOIN users u ON u.id = e.user_id WHERE e.contest_id = ? AND u.deleted_at IS NULL "
+	"JOIN users u ON u.id = e.user_id WHERE e.contest_id = ? "
 	"ORDER BY u.name LIMIT 10000");
 
 int contest_entrants(struct database *db, struct arena *arena, int64_t contest_id,
@@ -47,6 +47,20 @@ int contest_seat_entrants(
 struct entry {
 	int64_t contest_id, user_id;
 };
+
+/* Whoever has submitted to a closed leaderboard stays its member. */
+static const struct statement UNSEAT =
+	COMMAND("DELETE m FROM leaderboard_members m "
+			"JOIN contest_problems p ON p.leaderboard_id = m.leaderboard_id "
+			"WHERE p.contest_id = ? AND m.user_id = ? AND NOT EXISTS (SELECT 1 FROM submissions s "
+			"WHERE s.leaderboard_id = m.leaderboard_id AND s.user_id = m.user_id)");
+
+static int leave_body(struct database *db, void *context, struct error *error)
+{
+	const struct entry *entry = context;
+	int rc = database_execute(db, &LEAVE, error, "ii", entry->contest_id, entry->user_id);
+	return rc ? rc : database_execute(db, &UNSEAT, error, "ii", entry->contest_id, entry->user_id);
+}
 
 static int enter_body(struct database *db, void *context, struct error *error)
 {
@@ -91,7 +105,8 @@ int contest_leave(
 	if (contest->starts_at_ms <= now_ms())
 		return fail(error, ERROR_CONFLICT,
 			"The contest has started. Ask its host if you do not want to take part.");
-	return database_execute(db, &LEAVE, error, "ii", contest->id, contestant_id);
+	struct entry entry = { contest->id, contestant_id };
+	return database_transaction(db, leave_body, &entry, error);
 }
 
 struct user_row {
@@ -102,25 +117,22 @@ static const struct statement USER = SELECT(
 	struct user_row, USER_COLUMNS, "SELECT id FROM users WHERE name = ? AND deleted_at IS NULL");
 
 struct putting {
-	const struct contest *contest;
 	const char *name;
 	struct entry entry;
 	bool is_entrant;
+	const char *detail; /* for the audit log */
 	const struct actor *actor;
 };
 
 static int put_entrant_body(struct database *db, void *context, struct error *error)
 {
 	struct putting *putting = context;
-	const struct entry *entry = &putting->entry;
 	const struct actor *actor = putting->actor;
-	int rc = putting->is_entrant
-		? enter_body(db, &putting->entry, error)
-		: database_execute(db, &LEAVE, error, "ii", entry->contest_id, entry->user_id);
+	int rc = (putting->is_entrant ? enter_body : leave_body)(db, &putting->entry, error);
 	return rc ? rc
 			  : audit(db, actor->id, actor->name, actor->address,
-				  putting->is_entrant ? "contest.register" : "contest.unregister",
-				  putting->contest->name, putting->name, error);
+				  putting->is_entrant ? "contest.register" : "contest.unregister", putting->name,
+				  putting->detail, error);
 }
 
 int contest_put_entrant(struct database *db, struct arena *arena, const struct contest *contest,
@@ -131,6 +143,7 @@ int contest_put_entrant(struct database *db, struct arena *arena, const struct c
 									 : ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)
 		return fail_field(error, "user", "There is no user named %s.", quote(arena, user));
-	struct putting putting = { contest, user, { contest->id, rc ? 0 : row.id }, is_entrant, actor };
+	struct putting putting = { user, { contest->id, rc ? 0 : row.id }, is_entrant,
+		arena_printf(arena, "contest: %s", contest->name), actor };
 	return rc ? rc : database_transaction(db, put_entrant_body, &putting, error);
 }

@@ -28,7 +28,7 @@ static const struct column ENTRANT_COLUMNS[] = { INTEGER(struct entrant, id),
 	TEXT(struct entrant, name) };
 static const struct statement ENTRANTS = SELECT(struct entrant, ENTRANT_COLUMNS,
 	"SELECT u.id, u.name FROM contest_entrants e JOIN users u ON u.id = e.user_id "
-	"WHERE e.contest_id = ? AND u.banned_at IS NULL AND u.deleted_at IS NULL "
+	"WHERE e.contest_id = ? AND u.banned_at IS NULL "
 	"ORDER BY u.name, u.id");
 
 struct result {

@@ -133,6 +133,7 @@ static const struct kind {
 	ROWS("links for passwords", NO_SETTING, "password_links", "expires_at " OLDER_THAN),
 	ROWS("requests of terminals to sign in", NO_SETTING, "terminals", "expires_at " OLDER_THAN),
 	ROWS("sign-ins with providers", NO_SETTING, "sign_ins", "expires_at " OLDER_THAN),
+	ROWS("challenges of passkeys", NO_SETTING, "passkey_challenges", "expires_at " OLDER_THAN),
 	ROWS("uploads", NO_SETTING, "uploads", "expires_at " OLDER_THAN),
 	ROWS("idempotency keys", NO_SETTING, "idempotency_keys", "created_at " OLDER_THAN),
 	ROWS("counts of attempts", NO_SETTING, "rate_limits", "window_start " OLDER_THAN),

@@ -53,19 +53,29 @@ enum { job_most_attempts = 3 };
 	"COALESCE(" job \
 	".engine <> " SQL_ENGINE_OF(submission ".task_version_id", job ".gpu") ", FALSE)"
 
-/* A part of a statement: a job that belongs in the ranking. These do not: practice, withdrawn and
- * hidden submissions, jobs that ran on another engine than the task version now uses, jobs on a
- * device that waits for its check (leaderboard_gpus.closed_at), and jobs that finished after a
- * freeze, until the freeze is lifted. SQL_IS_ELIGIBLE lacks the condition
+/* A part of a statement: why a submission or its author is disqualified there; NULL: neither is
+ * (lib/judging/exception.h). */
+#define SQL_DISQUALIFICATION(submission) \
+	"(SELECT dq.reason FROM disqualifications dq WHERE dq.leaderboard_id = " submission \
+	".leaderboard_id AND dq.user_id = " submission \
+	".user_id AND dq.submission_id IN (0, " submission \
+	".id) ORDER BY dq.submission_id DESC LIMIT 1)"
+
+/* A part of a statement: a job that belongs in the ranking. These do not: practice, withdrawn,
+ * disqualified and hidden submissions, jobs that ran on another engine than the task version now
+ * uses, jobs on a device that waits for its check (leaderboard_gpus.closed_at), and jobs that
+ * finished after a freeze, until the freeze is lifted. SQL_IS_ELIGIBLE lacks the condition
  * SQL_HAS_SCORE. SQL_IS_MEASURED also takes withdrawn submissions and closed devices: these results
  * still count in the time of their file, so that nobody can withdraw an unlucky one. */
 #define SQL_IS_RANKED(submission, job) \
 	"(" SQL_HAS_SCORE(submission, job) " AND " SQL_IS_ELIGIBLE(submission, job) ")"
 #define SQL_IS_ELIGIBLE(submission, job) \
-	"(" submission ".withdrawn_at IS NULL AND " SQL_IS_MEASURED(submission, \
-		job) " AND NOT EXISTS (SELECT 1 FROM leaderboard_gpus shut " \
-			 "WHERE shut.leaderboard_id = " submission ".leaderboard_id AND shut.gpu = " job \
-			 ".gpu AND shut.closed_at IS NOT NULL))"
+	"(" submission \
+	".withdrawn_at IS NULL AND " SQL_DISQUALIFICATION(submission) " IS NULL AND " SQL_IS_MEASURED( \
+		submission, job) " AND NOT EXISTS (SELECT 1 FROM leaderboard_gpus shut " \
+						 "WHERE shut.leaderboard_id = " submission \
+						 ".leaderboard_id AND shut.gpu = " job \
+						 ".gpu AND shut.closed_at IS NOT NULL))"
 #define SQL_IS_MEASURED(submission, job) \
 	"(" submission ".hidden_at IS NULL AND NOT " submission \
 	".practice AND NOT " SQL_HAS_OTHER_ENGINE( \

@@ -1,5 +1,7 @@
 #include "lib/judging/internal_error.h"
 
+#include "lib/leaderboard/right.h"
+
 #define OF_JOB \
 	"LEFT JOIN comparisons c ON c.id = j.comparison_id " \
 	"LEFT JOIN rejudged_jobs r ON r.id = j.rejudged_id " \
@@ -27,8 +29,9 @@ static const struct column COLUMNS[] = {
 		"JOIN leaderboards l ON l.id = i.leaderboard_id " \
 		"LEFT JOIN jobs j ON j.id = i.newest_job_id " OF_JOB "WHERE " condition \
 		" ORDER BY i.since DESC LIMIT 50")
+#define IS_CREATOR SQL_IS_CREATOR("l")
 const struct statement internal_errors_reading =
-	UNSEEN("l.creator_id = ? OR (? AND (? OR l.creator_id IS NULL))");
+	UNSEEN(IS_CREATOR " OR (? AND (? OR l.creator_id IS NULL))");
 const struct statement internal_errors_of_leaderboard = UNSEEN("l.name = ?");
 
 int internal_error_note(struct database *db, int64_t job_id, struct error *error)

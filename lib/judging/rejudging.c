@@ -7,6 +7,8 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/database/job_count.h"
+#include "lib/leaderboard/role.h"
+#include "lib/leaderboard/visibility.h"
 #include "lib/ranking/ranking.h"
 
 #include <math.h>
@@ -255,6 +257,19 @@ static int find_leaderboard(
 	return 0;
 }
 
+static int check_right(
+	struct database *db, struct arena *arena, const struct plan *plan, struct error *error)
+{
+	enum leaderboard_right right = RIGHT_NONE;
+	if (plan->order->may_all)
+		return 0;
+	int rc = leaderboard_right(db, arena, plan->order->by->id, plan->leaderboard_id, &right, error);
+	return rc || right >= RIGHT_CHANGE
+		? rc
+		: fail(error, ERROR_FORBIDDEN,
+			"You may only rejudge results of leaderboards whose creator or co-creator you are.");
+}
+
 int rejudging_start(struct database *db, struct arena *arena, const struct rejudging_order *order,
 	int64_t *id, struct error *error)
 {
@@ -264,6 +279,8 @@ int rejudging_start(struct database *db, struct arena *arena, const struct rejud
 	int rc = SCOPES[order->scope].plan(db, arena, &plan, error);
 	if (!rc)
 		rc = find_leaderboard(db, arena, &plan, error);
+	if (!rc)
+		rc = check_right(db, arena, &plan, error);
 	if (!rc && *order->gpu)
 		plan.words = arena_printf(arena, "%s on %s", plan.words, order->gpu);
 	if (!rc)
@@ -276,6 +293,7 @@ int rejudging_start(struct database *db, struct arena *arena, const struct rejud
 
 static const struct column REJUDGING_COLUMNS[] = {
 	INTEGER(struct rejudging, id),
+	INTEGER(struct rejudging, leaderboard_id),
 	TEXT(struct rejudging, leaderboard),
 	TEXT(struct rejudging, subject),
 	TEXT(struct rejudging, scope),
@@ -293,7 +311,8 @@ static const struct column REJUDGING_COLUMNS[] = {
 /* Reads rejudgings with the number of their new jobs that have not finished. An applied or
  * discarded rejudging has none, so LIST joins only the jobs of open rejudgings. */
 #define REJUDGING(from, jobs, counted) \
-	"SELECT g.id, l.name AS leaderboard, COALESCE(l.name, u.name) AS subject, g.scope, g.state, " \
+	"SELECT g.id, g.leaderboard_id, l.name AS leaderboard, COALESCE(l.name, u.name) AS subject, " \
+	"g.scope, g.state, " \
 	"g.made_by, g.ended_by, g.made_at AS made_at_ms, " \
 	"  g.ended_at AS ended_at_ms, " jobs \
 	" AS jobs, COUNT(IF(j.state IN ('queued', 'running'), 1, NULL)) AS waiting, " \
@@ -306,16 +325,18 @@ static const struct column REJUDGING_COLUMNS[] = {
 	"LEFT JOIN jobs j ON j.id = r.new_job_id " \
 	"LEFT JOIN submissions s ON s.id = r.submission_id AND g.state = 'open' " \
 	"LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
+#define MAY_CHANGE SQL_MAY_CHANGE("m")
 static const struct statement LIST = SELECT(struct rejudging, REJUDGING_COLUMNS,
-	REJUDGING("(SELECT * FROM rejudgings ORDER BY id DESC LIMIT ?) g", "g.jobs",
-		"g.state = 'open'") "GROUP BY g.id ORDER BY g.id DESC");
+	REJUDGING("(SELECT o.* FROM rejudgings o LEFT JOIN leaderboards m ON m.id = o.leaderboard_id "
+			  "WHERE ? = 0 OR " MAY_CHANGE " ORDER BY o.id DESC LIMIT ?) g",
+		"g.jobs", "g.state = 'open'") "GROUP BY g.id ORDER BY g.id DESC");
 static const struct statement FIND = SELECT(struct rejudging, REJUDGING_COLUMNS,
 	REJUDGING("rejudgings g", "COUNT(r.id)", "TRUE") "WHERE g.id = ? GROUP BY g.id");
 
-int rejudgings_list(struct database *db, struct arena *arena, int64_t most,
+int rejudgings_list(struct database *db, struct arena *arena, int64_t user_id, int64_t most,
 	struct rejudging **rejudgings, size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &LIST, rejudgings, count, error, "i", most);
+	return database_rows(db, arena, &LIST, rejudgings, count, error, "iii", user_id, user_id, most);
 }
 
 int rejudging_find(struct database *db, struct arena *arena, int64_t id,
@@ -408,6 +429,10 @@ static const struct statement LOCK_LEADERBOARDS =
 static const struct statement WAITING = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT COUNT(*) AS id FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id "
 	"WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')");
+static const struct statement HELD = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT COUNT(*) AS id FROM rejudged_jobs r JOIN jobs o ON o.id = r.old_job_id "
+	"WHERE r.rejudging_id = ? AND " SQL_WAITS_FOR_REVIEW(
+		"o") " AND EXISTS (SELECT 1 FROM users u WHERE u.id = ? AND u.role <> 'admin')");
 static const struct statement CLOSE = COMMAND(
 	"UPDATE rejudgings SET state = ?, ended_by = ?, ended_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
@@ -502,6 +527,19 @@ static int write_audit(struct database *db, const struct rejudging_end *end,
 	return audit(db, by->id, by->name, by->address, action, rejudging->subject, detail, error);
 }
 
+/* Swapping in a new job would rank what only admins may release. */
+static int check_held(
+	struct database *db, struct arena *arena, const struct rejudging_end *end, struct error *error)
+{
+	struct id_row held;
+	int rc = database_row(db, arena, &HELD, &held, error, "ii", end->id, end->by->id);
+	return rc || !held.id
+		? rc
+		: fail(error, ERROR_FORBIDDEN,
+			"An admin must apply this rejudging, because it has results that are held for review "
+			"or were rejected.");
+}
+
 static int apply_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -511,6 +549,8 @@ static int apply_body(struct database *db, void *context, struct error *error)
 	int rc = lock_open(db, arena, end->id, &rejudging, error);
 	if (!rc)
 		rc = check_finished(db, arena, end->id, error);
+	if (!rc)
+		rc = check_held(db, arena, end, error);
 	if (!rc)
 		rc = swap_results(db, arena, end->id, &swapped, error);
 	if (!rc)

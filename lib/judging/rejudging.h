@@ -24,6 +24,7 @@
 #include "lib/database/database.h"
 #include "lib/leaderboard/leaderboard.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,13 +51,16 @@ struct rejudging_order {
 	const char *user;
 	const char *gpu; /* "": every GPU; REJUDGE_TOP needs one */
 	const struct actor *by;
+	bool may_all; /* admins and commands; false: only leaderboards that `by` may change */
 };
-/* Errors name the field leaderboard, submission, user, top or gpu. */
+/* ERROR_FORBIDDEN: `by` may not rejudge these results. Other errors name the field leaderboard,
+ * submission, user, top or gpu. */
 int rejudging_start(struct database *db, struct arena *arena, const struct rejudging_order *order,
 	int64_t *id, struct error *error);
 
 struct rejudging {
 	int64_t id;
+	int64_t leaderboard_id;  /* SQL_NULL_INTEGER: leaderboard is NULL */
 	const char *leaderboard; /* NULL: every leaderboard with results of the user */
 	/* The leaderboard or the user. An admin types this name to apply or discard. */
 	const char *subject;
@@ -69,8 +73,9 @@ struct rejudging {
 	const char *frozen; /* a leaderboard whose frozen ranking prevents applying; NULL: none */
 };
 
-/* The newest first, at most `most` of them. */
-int rejudgings_list(struct database *db, struct arena *arena, int64_t most,
+/* Those of leaderboards that the user may change, the newest first, at most `most` of them. Admins
+ * also get those of a user everywhere. user_id 0: all, for commands. */
+int rejudgings_list(struct database *db, struct arena *arena, int64_t user_id, int64_t most,
 	struct rejudging **rejudgings, size_t *count, struct error *error);
 int rejudging_find(struct database *db, struct arena *arena, int64_t id,
 	struct rejudging *rejudging, struct error *error);
@@ -110,9 +115,10 @@ int rejudging_preview(struct database *db, struct arena *arena, const struct rej
 int rejudging_check_name(const struct rejudging *rejudging, const char *typed, struct error *error);
 
 /* Applies or discards a rejudging, with an entry in the audit log. ERROR_CONFLICT: it was applied
- * or discarded before. Applying also returns ERROR_CONFLICT while one of its jobs has not finished
- * or a ranking is frozen. Discarding cancels queued and running jobs; the new results stay visible
- * only in the rejudging. */
+ * or discarded before. ERROR_FORBIDDEN: only admins apply one with results that are held or
+ * rejected. Applying also returns ERROR_CONFLICT while one of its jobs has not finished or a
+ * ranking is frozen. Discarding cancels queued and running jobs; the new results stay visible only
+ * in the rejudging. */
 int rejudging_apply(struct database *db, int64_t id, const struct actor *by, struct error *error);
 int rejudging_discard(struct database *db, int64_t id, const struct actor *by, struct error *error);
 

@@ -139,12 +139,36 @@ int leaderboard_check_deadline(struct arena *arena, int64_t deadline_ms, struct 
 			leaderboard_deadline_words(arena, deadline_ms));
 }
 
+static const char *sources_of(const struct change *change)
+{
+	return change->settings->sources ? change->settings->sources
+		: change->leaderboard        ? change->leaderboard->sources
+									 : SOURCE_POLICY_USUAL;
+}
+
+static const char *license_of(const struct change *change)
+{
+	return change->settings->license ? change->settings->license
+		: change->leaderboard        ? change->leaderboard->license
+									 : "";
+}
+
+/* What programs of the previous version read instead of the policy. None may open sources too
+ * early. */
+static int64_t opens_after_deadline(const struct change *change)
+{
+	const char *sources = sources_of(change);
+	return strcmp(sources, "deadline") == 0 || strcmp(sources, "always") == 0;
+}
+
 static int check_settings(
 	struct change *change, enum task_language language, bool is_new, struct error *error)
 {
 	int rc = is_new ? leaderboard_check_name(change->settings->name, error) : 0;
 	if (!rc && is_new && !change->settings->may_have_ended)
 		rc = leaderboard_check_deadline(change->arena, change->settings->deadline_ms, error);
+	if (!rc)
+		rc = source_policy_check(sources_of(change), license_of(change), error);
 	return rc ? rc : check_gpus(change, language, error);
 }
 
@@ -327,15 +351,15 @@ static int write_audit(struct database *db, const struct change *change, const c
 
 static const struct statement INSERT_LEADERBOARD =
 	COMMAND("INSERT INTO leaderboards (name, creator_id, deadline, accepting, "
-			"sources_public_after_deadline, secret_seed, visibility) "
-			"VALUES (?, ?, ?, ?, ?, ?, IF(?, 'public', 'hidden'))");
+			"sources_open, source_license, sources_public_after_deadline, secret_seed, visibility) "
+			"VALUES (?, ?, ?, ?, ?, ?, ?, ?, IF(?, 'public', 'hidden'))");
 
 static int insert_leaderboard(struct database *db, struct change *change, struct error *error)
 {
 	const struct leaderboard_settings *settings = change->settings;
-	int rc = database_execute(db, &INSERT_LEADERBOARD, error, "sitiiii", settings->name,
-		actor_id(change), settings->deadline_ms, (int64_t)settings->accepting,
-		(int64_t)settings->sources_public_after_deadline,
+	int rc = database_execute(db, &INSERT_LEADERBOARD, error, "sitissiii", settings->name,
+		actor_id(change), settings->deadline_ms, (int64_t)settings->accepting, sources_of(change),
+		license_of(change), opens_after_deadline(change),
 		(int64_t)randombytes_uniform(UINT32_C(1) << 31),
 		(int64_t)(settings->unchecked && !settings->hidden));
 	if (rc == ERROR_CONFLICT)
@@ -397,20 +421,22 @@ int leaderboard_create(struct database *db, struct arena *arena,
 /* ---- editing ---- */
 
 static const struct statement UPDATE_LEADERBOARD = COMMAND(
-	"UPDATE leaderboards SET deadline = ?, accepting = ?, sources_public_after_deadline = ?, "
-	"updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
+	"UPDATE leaderboards SET deadline = ?, accepting = ?, sources_open = ?, source_license = ?, "
+	"sources_public_after_deadline = ?, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
 struct settings_row {
-	int64_t deadline_ms, accepting, sources_public_after_deadline;
+	int64_t deadline_ms, accepting;
+	const char *sources, *license;
 };
 static const struct column SETTINGS_COLUMNS[] = {
 	TIME(struct settings_row, deadline_ms),
 	INTEGER(struct settings_row, accepting),
-	INTEGER(struct settings_row, sources_public_after_deadline),
+	TEXT(struct settings_row, sources),
+	TEXT(struct settings_row, license),
 };
 static const struct statement SETTINGS = SELECT(struct settings_row, SETTINGS_COLUMNS,
-	"SELECT deadline AS deadline_ms, accepting, sources_public_after_deadline "
-	"FROM leaderboards WHERE id = ?");
+	"SELECT l.deadline AS deadline_ms, l.accepting, " SQL_SOURCE_POLICY(
+		"l") " AS sources, l.source_license AS license FROM leaderboards l WHERE l.id = ?");
 
 static int note_quotas(
 	struct database *db, const struct change *change, struct buffer *notes, struct error *error)
@@ -448,10 +474,10 @@ static int note_settings(
 		leaderboard_deadline_words(arena, after->deadline_ms));
 	audit_note_change(notes, before.accepting != after->accepting, "takes submissions",
 		yes_or_no(before.accepting), yes_or_no(after->accepting));
-	audit_note_change(notes,
-		before.sources_public_after_deadline != after->sources_public_after_deadline,
-		"sources public after the deadline", yes_or_no(before.sources_public_after_deadline),
-		yes_or_no(after->sources_public_after_deadline));
+	audit_note_change(notes, strcmp(before.sources, sources_of(change)) != 0, "sources open",
+		before.sources, sources_of(change));
+	audit_note_change(notes, strcmp(before.license, license_of(change)) != 0, "license",
+		before.license, license_of(change));
 	audit_note_change(
 		notes, strcmp(devices_before, devices) != 0, "devices", devices_before, devices);
 	return note_quotas(db, change, notes, error);
@@ -464,8 +490,9 @@ static int update_settings(
 	int rc = note_settings(db, change, notes, error);
 	if (rc || !notes->length)
 		return rc;
-	rc = database_execute(db, &UPDATE_LEADERBOARD, error, "tiii", settings->deadline_ms,
-		(int64_t)settings->accepting, (int64_t)settings->sources_public_after_deadline, change->id);
+	rc = database_execute(db, &UPDATE_LEADERBOARD, error, "tissii", settings->deadline_ms,
+		(int64_t)settings->accepting, sources_of(change), license_of(change),
+		opens_after_deadline(change), change->id);
 	if (!rc && settings->quotas)
 		rc = quotas_store(db, change->id, settings->quotas, error);
 	if (!rc)
@@ -548,7 +575,9 @@ int leaderboard_update(struct database *db, struct arena *arena,
 		.actor = actor,
 		.task = task,
 		.id = leaderboard->id };
-	int rc = task ? task_draft_make(arena, task, upload, stock, &change.draft, error) : 0;
+	int rc = source_policy_check(sources_of(&change), license_of(&change), error);
+	if (!rc && task)
+		rc = task_draft_make(arena, task, upload, stock, &change.draft, error);
 	if (!rc)
 		rc = database_transaction(db, update_body, &change, error);
 	if (!rc && cancelled)

@@ -17,9 +17,10 @@ struct cloning {
 /* The copy gets a new seed, so that known inputs of one leaderboard reveal nothing about the
  * other's. */
 static const struct statement COPY_LEADERBOARD =
-	COMMAND("INSERT INTO leaderboards (name, creator_id, accepting, sources_public_after_deadline, "
-			"practice, visibility, secret_seed) "
-			"SELECT ?, ?, accepting, sources_public_after_deadline, practice, 'hidden', ? "
+	COMMAND("INSERT INTO leaderboards (name, creator_id, accepting, sources_open, source_license, "
+			"sources_public_after_deadline, practice, visibility, secret_seed) "
+			"SELECT ?, ?, accepting, sources_open, source_license, sources_public_after_deadline, "
+			"practice, 'hidden', ? "
 			"FROM leaderboards WHERE id = ?");
 static const struct statement COPY_VERSION =
 	COMMAND("INSERT INTO task_versions (leaderboard_id, number, language, description, definition, "

@@ -158,3 +158,8 @@ int gpus_offered(struct database *db, struct arena *arena, struct offered_gpu **
 {
 	return database_rows(db, arena, &GPUS_OFFERED, gpus, count, error, "");
 }
+
+bool leaderboard_asks_license(const struct leaderboard *leaderboard)
+{
+	return *leaderboard->license && strcmp(leaderboard->sources, "never") != 0;
+}

@@ -10,6 +10,7 @@
 #include "lib/database/database.h"
 #include "lib/files/fileset.h"
 #include "lib/leaderboard/quota.h"
+#include "lib/leaderboard/source_policy.h"
 #include "lib/task/task.h"
 
 #include <stdbool.h>
@@ -21,10 +22,10 @@ struct leaderboard {
 	int64_t creator_id; /* SQL_NULL_INTEGER: none */
 	int64_t task_version_id;
 	int64_t version_number;
-	const char *language; /* "py", "cu" */
-	int64_t deadline_ms;  /* TIME_NULL: none */
-	int64_t accepting;    /* 0: closed by an admin */
-	int64_t sources_public_after_deadline;
+	const char *language;          /* "py", "cu" */
+	int64_t deadline_ms;           /* TIME_NULL: none */
+	int64_t accepting;             /* 0: closed by an admin */
+	const char *sources, *license; /* lib/leaderboard/source_policy.h; license "": none */
 	int64_t created_at_ms;
 	const char *visibility; /* "public", "closed", "hidden": lib/leaderboard/visibility.h */
 	int64_t practice;       /* takes submissions after the deadline, without a rank */
@@ -43,19 +44,22 @@ struct leaderboard {
 		INTEGER(struct leaderboard, creator_id), INTEGER(struct leaderboard, task_version_id), \
 		INTEGER(struct leaderboard, version_number), TEXT(struct leaderboard, language), \
 		TIME(struct leaderboard, deadline_ms), INTEGER(struct leaderboard, accepting), \
-		INTEGER(struct leaderboard, sources_public_after_deadline), \
+		TEXT(struct leaderboard, sources), TEXT(struct leaderboard, license), \
 		TIME(struct leaderboard, created_at_ms), TEXT(struct leaderboard, visibility), \
 		INTEGER(struct leaderboard, practice), TIME(struct leaderboard, frozen_at_ms), \
 		TIME(struct leaderboard, archived_at_ms), TEXT(struct leaderboard, wanted_visibility), \
 		INTEGER(struct leaderboard, wanted_version)
 #define SQL_LEADERBOARD_FIELDS \
 	"l.id, l.name, l.creator_id, v.id AS task_version_id, v.number AS version_number, " \
-	"v.language, l.deadline AS deadline_ms, l.accepting, l.sources_public_after_deadline, " \
-	"l.created_at AS created_at_ms, l.visibility, l.practice, l.frozen_at AS frozen_at_ms, " \
-	"l.archived_at AS archived_at_ms, " \
-	"(SELECT p.visibility FROM publications p WHERE p.leaderboard_id = l.id) " \
-	"AS wanted_visibility, (SELECT w.number FROM publications p JOIN task_versions w " \
-	"ON w.id = p.task_version_id WHERE p.leaderboard_id = l.id) AS wanted_version"
+	"v.language, l.deadline AS deadline_ms, l.accepting, " SQL_SOURCE_POLICY( \
+		"l") " AS sources, " \
+			 "l.source_license AS license, " \
+			 "l.created_at AS created_at_ms, l.visibility, l.practice, l.frozen_at AS " \
+			 "frozen_at_ms, " \
+			 "l.archived_at AS archived_at_ms, " \
+			 "(SELECT p.visibility FROM publications p WHERE p.leaderboard_id = l.id) " \
+			 "AS wanted_visibility, (SELECT w.number FROM publications p JOIN task_versions w " \
+			 "ON w.id = p.task_version_id WHERE p.leaderboard_id = l.id) AS wanted_version"
 
 struct leaderboard_settings {
 	const char *name; /* only for creating */
@@ -64,7 +68,7 @@ struct leaderboard_settings {
 	int64_t deadline_ms; /* TIME_NULL: none */
 	bool may_have_ended; /* only for creating: the deadline may have passed */
 	bool accepting;
-	bool sources_public_after_deadline;
+	const char *sources, *license; /* NULL: no change; for a new one, the usual policy and none */
 	bool keeps_version; /* a task that runs differently becomes a draft and is not used yet */
 	const char **gpus;
 	size_t gpu_count;
@@ -163,6 +167,9 @@ int leaderboard_clone(struct database *db, struct arena *arena,
  * prevent the deletion: their workers find that their claims are gone and store nothing. */
 int leaderboard_delete(struct database *db, const struct leaderboard *leaderboard,
 	const struct actor *actor, struct error *error);
+
+/* Whether authors must accept the leaderboard's license: its sources may open, and it has one. */
+bool leaderboard_asks_license(const struct leaderboard *leaderboard);
 
 /* A deadline and GPU models in words: "2026-11-21 06:10 UTC", "H200, CPU"; "none". */
 const char *leaderboard_deadline_words(struct arena *arena, int64_t deadline_ms);

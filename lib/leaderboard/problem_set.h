@@ -78,7 +78,8 @@ struct problem_plan {
 
 struct planner {
 	struct actor actor;
-	bool may_change_all; /* admins and commands; false: only the actor's own leaderboards */
+	bool may_change_all; /* admins and commands; false: only leaderboards that the actor has
+	                        RIGHT_CHANGE on */
 	bool is_unchecked;   /* publishes without the check (publication.h); only operators may */
 	bool takes_ended;    /* creates leaderboards whose deadline has passed */
 };

@@ -5,6 +5,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/gpu/device.h"
+#include "lib/leaderboard/role.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -80,15 +81,26 @@ static void choose_gpus(const struct planning *planning, struct plan_item *item,
 	use_offered_gpus(planning, task ? task->language : TASK_PY, settings);
 }
 
-static void check_item(const struct planning *planning, struct plan_item *item)
+/* Whether the actor may change the leaderboard that the item describes, or creates it. */
+static int check_right(const struct planning *planning, const struct plan_item *item, bool *may)
+{
+	enum leaderboard_right right = RIGHT_NONE;
+	*may = !item->before.id || planning->planner->may_change_all;
+	int rc = *may ? 0
+				  : leaderboard_right(planning->db, planning->arena, planning->planner->actor.id,
+					  item->before.id, &right, planning->error);
+	*may = *may || right >= RIGHT_CHANGE;
+	return rc;
+}
+
+static void check_item(const struct planning *planning, bool may, struct plan_item *item)
 {
 	const struct problem *problem = item->problem;
-	const struct planner *planner = planning->planner;
 	struct error error = { 0 };
-	if (item->before.id && !planner->may_change_all && item->before.creator_id != planner->actor.id)
+	if (!may)
 		refuse_item(item,
 			arena_printf(planning->arena,
-				"The leaderboard %s belongs to another user. Only its creator and admins may "
+				"The leaderboard %s belongs to another user. Only its creators and admins may "
 				"change it.",
 				item->before.name));
 	for (size_t i = 0; i < problem->faults.count; i++)
@@ -189,9 +201,9 @@ static const char *item_digest(struct arena *arena, const struct plan_item *item
 	cleanup_buffer struct buffer words = { 0 };
 	const struct leaderboard *before = &item->before;
 	const struct leaderboard_settings *after = &item->settings;
-	buffer_printf(&words, "%d %lld %lld %lld %lld %lld %lld", (int)item->action,
+	buffer_printf(&words, "%d %lld %lld %lld %lld %s %lld", (int)item->action,
 		(long long)before->id, (long long)before->task_version_id, (long long)before->deadline_ms,
-		(long long)before->accepting, (long long)before->sources_public_after_deadline,
+		(long long)before->accepting, before->id ? before->sources : "",
 		(long long)after->deadline_ms);
 	digest_text(&words, "");
 	digest_text(&words, item->problem->name);
@@ -233,7 +245,8 @@ static struct leaderboard_settings settings_of(const struct plan_item *item)
 		.name = item->problem->name,
 		.deadline_ms = item->problem->deadline_ms,
 		.accepting = !before->id || before->accepting,
-		.sources_public_after_deadline = !before->id || before->sources_public_after_deadline,
+		.sources = before->sources,
+		.license = before->license,
 	};
 }
 
@@ -263,7 +276,11 @@ static int plan_item(
 	item->settings.unchecked = planning->planner->is_unchecked;
 	item->settings.may_have_ended = planning->planner->takes_ended;
 	choose_gpus(planning, item, gpus, gpu_count);
-	check_item(planning, item);
+	bool may;
+	rc = check_right(planning, item, &may);
+	if (rc)
+		return rc;
+	check_item(planning, may, item);
 	if (item->action != PLAN_REFUSE)
 		rc = task_draft_make(planning->arena, problem->task, &problem->upload, planning->stock,
 			&item->draft, planning->error);

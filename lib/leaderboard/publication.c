@@ -4,6 +4,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/leaderboard/dry_run.h"
+#include "lib/leaderboard/right.h"
 
 #include <string.h>
 
@@ -601,7 +602,7 @@ static const struct column STUCK_COLUMNS[] = {
 	INTEGER(struct stuck_check, version_number),
 	TEXT(struct stuck_check, gpu),
 };
-#define IS_MANAGED "(l.creator_id = ? OR ?) "
+#define IS_MANAGED "(" SQL_IS_CREATOR("l") " OR ?) "
 const struct statement stuck_checks_reading = SELECT(struct stuck_check, STUCK_COLUMNS,
 	"SELECT l.name AS leaderboard, v.number AS version_number, NULL AS gpu FROM publications p "
 	"JOIN leaderboards l ON l.id = p.leaderboard_id "

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { overtaken, finished, deadline, trouble };
+enum { overtaken, finished, deadline, trouble, asked, answered };
 const struct mail_kind mail_kinds[] = {
 	[overtaken] = { "overtaken", "You were overtaken",
 		"Somebody’s result is now ahead of yours. At most one an hour for each ranking.", 1,
@@ -21,6 +21,10 @@ const struct mail_kind mail_kinds[] = {
 	[trouble] = { "trouble", "Your leaderboard had an internal error",
 		"A job on a leaderboard that you created failed. At most one an hour for each leaderboard.",
 		8, true },
+	[answered] = { "answered", "Your question was answered", "With the question and the answer.",
+		32, false },
+	[asked] = { "asked", "Somebody asks about your leaderboard",
+		"Each question about a leaderboard that you created.", 16, true },
 };
 const size_t mail_kind_count = COUNT(mail_kinds);
 
@@ -394,6 +398,31 @@ int mail_tell_overtaken(struct database *db, int64_t leaderboard_id, int64_t tas
 		rc = database_execute(db, &QUEUE_OVERTAKEN[i], error, "iiisiii", by_user_id, leaderboard_id,
 			task_version_id, gpu, first, last, by_place);
 	return rc;
+}
+
+/* ---- questions ---- */
+
+/* Admins answer too, but the creator of a leaderboard is the one who waits for its questions. */
+static const struct statement QUEUE_ASKED =
+	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, other_id) "
+			"SELECT a.user_id, 'asked', l.id, q.id FROM questions q "
+			"JOIN leaderboards l ON l.id = q.leaderboard_id JOIN mail_addresses a "
+			"JOIN users u ON u.id = a.user_id WHERE q.id = ? AND " SQL_ANSWERS(
+				"u", "l") " AND (u.role <> 'admin' OR u.id = l.creator_id OR l.creator_id IS NULL) "
+						  "AND " WANTS("asked"));
+static const struct statement QUEUE_ANSWERED =
+	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, other_id) "
+			"SELECT a.user_id, 'answered', q.leaderboard_id, q.id FROM questions q "
+			"JOIN mail_addresses a ON a.user_id = q.user_id WHERE q.id = ? AND " WANTS("answered"));
+
+int mail_tell_asked(struct database *db, int64_t question_id, struct error *error)
+{
+	return database_execute(db, &QUEUE_ASKED, error, "i", question_id);
+}
+
+int mail_tell_answered(struct database *db, int64_t question_id, struct error *error)
+{
+	return database_execute(db, &QUEUE_ANSWERED, error, "i", question_id);
 }
 
 /* ---- deadlines ---- */

@@ -91,6 +91,10 @@ int mail_tell_trouble(struct database *db, int64_t job_id, struct error *error);
 int mail_tell_overtaken(struct database *db, int64_t leaderboard_id, int64_t task_version_id,
 	const char *gpu, int64_t by_user_id, int64_t by_place, int64_t first, int64_t last,
 	struct error *error);
+/* A question waits for an answer: tells the leaderboard's creator, or the admins if it has none. */
+int mail_tell_asked(struct database *db, int64_t question_id, struct error *error);
+/* A question was answered: tells who asked. */
+int mail_tell_answered(struct database *db, int64_t question_id, struct error *error);
 /* Tells everybody with a submission of the deadlines within a day that were not told yet. */
 int mail_tell_deadlines(struct database *db, struct error *error);
 

@@ -9,8 +9,7 @@ static const struct {
 } VERDICTS[] = {
 	[VERDICT_NONE] = { NULL, "" },
 	[VERDICT_PASSED] = { "passed", "Every case was right." },
-	[VERDICT_WRONG_ANSWER] = { "wrong answer",
-		"The output differs from the reference; look at the first failing case below." },
+	[VERDICT_WRONG_ANSWER] = { "wrong answer", "The output differs from the reference." },
 	[VERDICT_COMPILE_ERROR] = { "compile error",
 		"The file could not be compiled or imported; the compiler's output is below." },
 	[VERDICT_RUNTIME_ERROR] = { "runtime error",

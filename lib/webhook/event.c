@@ -123,6 +123,30 @@ int webhook_tell_ranked(struct database *db, int64_t job_id, struct error *error
 	return rc ? rc : write_event(db, &RECORD, job_id, error);
 }
 
+/* ---- questions ---- */
+
+#define OF_QUESTION "FROM questions q JOIN leaderboards l ON l.id = q.leaderboard_id "
+static const struct event_statements ASKED = {
+	TELL("asked", "l.id", "NULL", "'leaderboard', l.name, 'question', q.id",
+		OF_QUESTION "WHERE q.id = ? "),
+	DELIVER("asked"),
+}, ANSWERED = {
+	TELL("answered", "l.id", "NULL",
+		"'leaderboard', l.name, 'question', q.id, 'text', q.text, 'answer', q.answer",
+		OF_QUESTION "WHERE q.id = ? AND q.for_all "),
+	DELIVER("answered"),
+};
+
+int webhook_tell_asked(struct database *db, int64_t question_id, struct error *error)
+{
+	return write_event(db, &ASKED, question_id, error);
+}
+
+int webhook_tell_answered(struct database *db, int64_t question_id, struct error *error)
+{
+	return write_event(db, &ANSWERED, question_id, error);
+}
+
 /* ---- opened and ended ---- */
 
 struct changed {

@@ -26,6 +26,11 @@ int webhook_tell_job(struct database *db, int64_t job_id, struct error *error);
  * result is now the fastest. */
 int webhook_tell_ranked(struct database *db, int64_t job_id, struct error *error);
 
+/* Call these in the transaction that stored a question, or an answer for all. A question may be
+ * private, so `asked` contains no text and no name. */
+int webhook_tell_asked(struct database *db, int64_t question_id, struct error *error);
+int webhook_tell_answered(struct database *db, int64_t question_id, struct error *error);
+
 /* SQL condition: the leaderboard takes ranked submissions and is not hidden. */
 #define SQL_IS_OPEN(leaderboard) \
 	"(" leaderboard ".visibility <> 'hidden' AND " leaderboard ".accepting AND " leaderboard \

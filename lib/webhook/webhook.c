@@ -6,6 +6,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/leaderboard/right.h"
 #include "lib/webhook/address.h"
 
 #include <sodium.h>
@@ -26,6 +27,10 @@ const struct webhook_event_kind webhook_event_kinds[] = {
 	{ .name = "standings_final",
 		.meaning = "the standings of a contest are final",
 		.bit = HEARS_STANDINGS_FINAL },
+	{ .name = "asked", .meaning = "a participant asks a question", .bit = HEARS_ASKED },
+	{ .name = "answered",
+		.meaning = "a question was answered for everybody",
+		.bit = HEARS_ANSWERED },
 };
 const size_t webhook_event_kind_count = COUNT(webhook_event_kinds);
 
@@ -43,7 +48,6 @@ static const struct column WEBHOOK_COLUMNS[] = {
 	INTEGER(struct webhook, id),
 	INTEGER(struct webhook, leaderboard_id),
 	TEXT(struct webhook, leaderboard),
-	INTEGER(struct webhook, leaderboard_creator_id),
 	TEXT(struct webhook, name),
 	TEXT(struct webhook, address),
 	TEXT(struct webhook, form),
@@ -59,7 +63,7 @@ static const struct column WEBHOOK_COLUMNS[] = {
 };
 #define WEBHOOKS \
 	"SELECT h.id, h.leaderboard_id, l.name AS leaderboard, " \
-	"l.creator_id AS leaderboard_creator_id, h.name, h.address, h.form, " \
+	"h.name, h.address, h.form, " \
 	"CAST(h.events AS UNSIGNED) AS events, h.state, h.reason, h.failures, " \
 	"h.retry_at AS retry_at_ms, " \
 	"(SELECT COUNT(*) " SQL_DELIVERIES_THAT_WAIT ") AS waiting, " \
@@ -73,9 +77,10 @@ static const struct statement LIST =
 static const struct statement FIND =
 	SELECT(struct webhook, WEBHOOK_COLUMNS, WEBHOOKS "WHERE h.id = ?");
 
+#define IS_CREATOR SQL_IS_CREATOR("l")
 const struct statement webhooks_failing = SELECT(struct webhook, WEBHOOK_COLUMNS,
 	WEBHOOKS "WHERE (h.state = 'off' OR (h.state = 'active' AND h.failures >= 3)) "
-			 "AND (l.creator_id = ? OR ?) ORDER BY h.state, h.failures DESC LIMIT 50");
+			 "AND (" IS_CREATOR " OR ?) ORDER BY h.state, h.failures DESC LIMIT 50");
 
 struct counted {
 	int64_t webhooks;

@@ -30,7 +30,9 @@ enum webhook_event_bit {
 	HEARS_CONTEST_STARTED = 32,
 	HEARS_CONTEST_ENDED = 64,
 	HEARS_STANDINGS_FINAL = 128,
-	HEARS_ALL = 255
+	HEARS_ASKED = 256,
+	HEARS_ANSWERED = 512,
+	HEARS_ALL = 1023
 };
 struct webhook_event_kind {
 	const char *name, *meaning;
@@ -45,9 +47,8 @@ typedef char webhook_secret[6 + 44 + 1];
 enum { webhook_old_secret_most_hours = 7 * 24, webhook_old_secret_usual_hours = 24 };
 
 struct webhook {
-	int64_t id, leaderboard_id; /* leaderboard_id SQL_NULL_INTEGER: the whole site */
-	const char *leaderboard;    /* its name; NULL: the whole site */
-	int64_t leaderboard_creator_id;
+	int64_t id, leaderboard_id;        /* leaderboard_id SQL_NULL_INTEGER: the whole site */
+	const char *leaderboard;           /* its name; NULL: the whole site */
 	const char *name, *address, *form; /* form: "json", "discord" */
 	int64_t events;
 	const char *state;  /* "active", "paused", "off" */

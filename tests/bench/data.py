@@ -20,7 +20,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from crowd import Crowd  # noqa: E402
-from instance import Instance  # noqa: E402
+from instance import DUMMY_MAIL, Instance  # noqa: E402
 
 FOLDER = ROOT / "build" / "bench"
 SIZE = int(os.environ.get("SIZE") or 100000)
@@ -37,7 +37,7 @@ def open_site(build):
 		shutil.rmtree(FOLDER, ignore_errors=True)
 		FOLDER.mkdir(parents=True)
 	(FOLDER / "run.log").unlink(missing_ok=True)
-	site = Instance({**os.environ, "B": str(build)}, var=FOLDER, private=True)
+	site = Instance({**os.environ, "B": str(build)}, var=FOLDER, private=True, **DUMMY_MAIL)
 	try:
 		if is_there:
 			site.sql("SET GLOBAL event_scheduler = ON")

@@ -35,7 +35,9 @@ export const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderbo
 	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz',
 	'/metrics', '/help/terminal/podium', '/help/terminal/podium.sha256',
 	// These lead to a provider, come from one, or show what one said.
-	'/sign-in', '/sign-in/*', '/sign-in/*/callback'];
+	'/sign-in', '/sign-in/*', '/sign-in/*/callback',
+	// These pages exist only during a login or a set-up, where factors.test.mjs looks at them.
+	'/login/factor', '/account/security/app'];
 
 // Lets only these roles look at the paths, if the router admits them.
 const only = (roles, ...paths) => paths.map((path) => ({ path, roles }));
@@ -44,6 +46,7 @@ const VISITOR = ['a visitor'], AUTHOR = ['a participant'], ADMIN = ['an admin'],
 
 const ANYWHERE = ['/', '/submit', '/mine', '/compare', '/queue', '/archive', '/contests', '/join', '/language/py',
 	'/language/cu', '/judge', '/help', ...HELP_PAGES, '/account', '/account/identities',
+	'/account/security', '/account/confirm',
 	'/account/sessions', '/account/tokens', '/account/mail', '/device', '/account/data',
 	'/account/delete', ...only(VISITOR, '/account/deleted', '/login', '/register', '/forgot'),
 	'/admin',
@@ -57,11 +60,14 @@ const crowd = (rest) => `/leaderboard/${CROWD}${rest}`,
 export const FULL = (ids) => [...EMPTY,
 	...only(VISITOR, crowd('?gpu=H200')), // 100 rows; other roles look at the next page
 	...['?gpu=H200&page=2', '?gpu=H200&user=nobody', '?view=shapes&gpu=H200', '?view=gpus',
-		'?view=live', '/submit', '/mine', '/task/file/eval.py'].map(crowd),
+		'?view=live', '/submit', '/mine', '/questions', '/task/file/eval.py'].map(crowd),
 	...['', '/submit', '/task', '?view=shapes'].map(long),
 	...['bare', 'bare?view=shapes', 'bare?view=gpus', 'bare?view=live', 'bare/submit', 'bare/mine',
+		'bare/questions',
 		'deviceless', 'deviceless/submit', 'ended', 'ended/submit',
 		'practice', 'practice/submit', 'frozen', 'archived'].map((rest) => `/leaderboard/${rest}`),
+	'/contest/past', '/contest/coming',
+	...only(OWNERS, '/contest/past/reveal?step=2', '/admin/contest/past'),
 	...only(MEMBERS, '/leaderboard/closed_one'), ...only(OWNERS, '/leaderboard/hidden_one'),
 	...['noisy', 'broken', 'passed', 'own'].map((name) => `/submission/${ids[name]}`),
 	...only(['a participant', 'an admin'], `/submission/${ids.first}`),
@@ -72,7 +78,8 @@ export const FULL = (ids) => [...EMPTY,
 	`/compare?a=${ids.own}&b=${ids.other}`, `/comparison/${ids.comparison}`, '/user/participant7',
 	ids.link, ...ids.mail, `/join?code=code-of-a-class-2`,
 	...['edit', 'delete', 'publishing', 'versions', 'diff?from=1&to=2', 'switch?version=2', 'clone',
-		'dryrun', 'hooks'].map((page) => `/admin${long(`/${page}`)}`),
+		'dryrun', 'similar', 'hooks', 'roles', 'exceptions', 'unfrozen']
+		.map((page) => `/admin${long(`/${page}`)}`),
 	'/admin/leaderboard/closed_one/publishing', `/admin/leaderboard/${CROWD}/dryrun`,
 	`/admin/leaderboard/${CROWD}/edit`, ...only(ADMIN, `/admin/sets/${ids.set}`),
 	`/admin/host/${LONG_WORKER}`, `/admin/submission/${ids.own}`, `/admin/submission/${ids.first}`,
@@ -84,10 +91,11 @@ export const FULL = (ids) => [...EMPTY,
 
 // The pages of a site that usual.mjs furnished.
 export const USUAL = ({ board, reader, best, other }) => [...ANYWHERE, `/user/${reader}`,
-	...['', '?view=shapes', '?view=gpus', '?view=live', '/task', '/submit', '/mine',
+	...['', '?view=shapes', '?view=gpus', '?view=live', '/task', '/submit', '/mine', '/questions',
 		'/task/file/eval.py'].map((rest) => `/leaderboard/${board}${rest}`),
 	`/submission/${best}`, `/compare?a=${best}&b=${other}`,
-	...['edit', 'delete', 'publishing', 'versions', 'clone', 'dryrun', 'hooks']
+	...['edit', 'delete', 'publishing', 'versions', 'clone', 'dryrun', 'similar', 'hooks', 'roles',
+		'exceptions', 'unfrozen']
 		.map((page) => `/admin/leaderboard/${board}/${page}`),
 	`/admin/submission/${best}`];
 

@@ -56,7 +56,7 @@ scene('without scripts, the page has the trend and its table', async (come) => {
 scene('each view fits 360 px and a wide screen', async (come) => {
 	const page = await come();
 	await openTrend(page);
-	for (const link of ['Each shape by itself', 'All devices side by side', 'For a projector']) {
+	for (const link of ['Times of each shape', 'Times on each device', 'For a projector']) {
 		await page.goto(`/leaderboard/${BOARD}?view=trend`);
 		await page.getByRole('link', { name: link }).click();
 		await page.getByRole('rowheader', { name: 'first' }).waitFor();
@@ -92,7 +92,7 @@ scene('a ranked user sees a line of their own, with rings and a label', async (c
 			&& inner.y >= outer.y);
 		assert.deepEqual(await faultsAsShown(page), []);
 		await page.goto(`/leaderboard/${BOARD}?view=shapes`);
-		await page.getByRole('rowheader', { name: 'first rank 1 (you)' }).waitFor();
+		await page.getByRole('rowheader', { name: '1 first (you)' }).waitFor();
 		assert.deepEqual(await faultsAsShown(page), []);
 	}
 });

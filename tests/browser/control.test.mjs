@@ -69,6 +69,7 @@ for (const scripts of [true, false]) {
 		const admin = await come({ scripts }), page = await come({ scripts });
 		await logInAsAdmin(admin);
 		await editLeaderboard(admin, board, async (form) => {
+			await form.getByText('Quotas', { exact: true }).first().click();
 			await form.getByLabel('Submissions in the mode test').fill('1');
 			await form.getByLabel('Hours for the mode test').fill('6');
 			if (scripts)

@@ -207,6 +207,11 @@ INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by)
 	VALUES (NULL, '${'The machines rest on Sunday. '.repeat(8)}', UTC_TIMESTAMP(3), NULL, 'admin'),
   (@board, 'The task has a second version.', UTC_TIMESTAMP(3), '2090-01-01', '${CREATOR}'),
 	(NULL, 'An older one.', '2020-01-01', '2020-01-02', 'admin');
+INSERT INTO questions (leaderboard_id, user_id, text, answer, answered_at, answered_by, for_all, unseen)
+	SELECT @board, u.id, IF(seq % 2, 'May a kernel keep state between calls?', REPEAT('why ', 400)),
+	IF(seq < 3, NULL, ELT(1 + seq % 2, 'No.', REPEAT('because ', 200))),
+	IF(seq < 3, NULL, UTC_TIMESTAMP(3)), c.id, seq > 3, seq = 3
+	FROM seq_1_to_6 JOIN users u ON u.name = '${LONG_USER}' JOIN users c ON c.name = '${CREATOR}';
 INSERT INTO invites (code, note, most_uses, uses, expires_at, revoked_at, created_by)
 	SELECT CONCAT('code-of-a-class-', seq), IF(seq = 2, '', REPEAT('n', 80)), IF(seq % 2, 10, NULL),
 	seq,
@@ -292,6 +297,22 @@ UPDATE leaderboards SET visibility = 'closed' WHERE name = 'closed_one';
 UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'hidden_one';
 UPDATE leaderboards SET frozen_at = UTC_TIMESTAMP(3) - INTERVAL 1 HOUR WHERE name = 'frozen';
 UPDATE leaderboards SET archived_at = UTC_TIMESTAMP(3) WHERE name = 'archived';`;
+
+// A contest that has ended, with a row for LONG_USER, and one that begins later.
+const CONTESTS = `
+INSERT INTO contests (name, title, creator_id, starts_at, ends_at, rules, registration, code,
+	freeze_minutes, started_at, ended_at)
+	SELECT 'past', '${'A contest with a long title '.repeat(4)}', id, '2020-01-01', '2020-01-02',
+		'# Fairness\n\n* One account each.', 'open', '', 60, '2020-01-01', '2020-01-02'
+	FROM users WHERE name = '${CREATOR}'
+	UNION ALL SELECT 'coming', 'A contest', id, '2089-01-01', '2089-01-02', '', 'code',
+		'a code of this contest', 0, NULL, NULL FROM users WHERE name = '${CREATOR}';
+INSERT INTO contest_problems (leaderboard_id, contest_id, position)
+	SELECT l.id, c.id, l.id FROM leaderboards l, contests c
+	WHERE l.name IN ('${CROWD}', '${LONG_BOARD}', 'closed_one') AND c.name = 'past';
+INSERT INTO contest_entrants (contest_id, user_id)
+	SELECT c.id, u.id FROM contests c, users u WHERE c.name = 'past'
+	AND (u.name IN ('${LONG_USER}', '${CREATOR}') OR u.name LIKE 'participant1%');`;
 
 // ---- making it ----
 
@@ -396,6 +417,7 @@ export async function fill() {
 	ids.link = await addPasswordLink(admin);
 	ids.mail = addMailAddress();
 	sql(BOARD_STATES);
+	sql(CONTESTS);
 	await context.close();
 	await own.close();
 	return ids;

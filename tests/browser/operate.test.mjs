@@ -30,6 +30,13 @@ scenes('an admin rejudges the best result, previews and applies it', async (come
 	await page.goto(`/submission/${number}`);
 	await page.getByRole('link', { name: 'Hide, hold, rejudge, note' }).click();
 	await page.getByRole('link', { name: 'Rejudge…' }).click();
+	for (const [choice, asked] of [['A user on every leaderboard', 'GPU, User name'],
+			['The top of a ranking', 'Leaderboard, GPU, How many, from rank 1'],
+			['One submission', 'GPU, Submission number']]) {
+		await page.getByLabel(choice).check();
+		assert.equal((await page.locator('.form .field > label:not(.choice):visible')
+			.allTextContents()).join(', '), asked);
+	}
 	await page.getByRole('button', { name: 'Rejudge', exact: true }).click();
 	await page.waitForURL(/\/admin\/rejudgings\/\d+$/);
 	for (let tries = 0; tries < 600 && !await page.getByText('waits for you').count(); tries++) {
@@ -66,7 +73,7 @@ scenes('an admin bans a user, and hands out a password link', async (come, optio
 	await page.goto(`/admin/users?q=${name}`);
 	await openMenu(page, name);
 	await page.getByRole('link', { name: 'Ban…' }).click();
-	await fillAndSend(page, { [`To ban the user, type the name: ${name}`]: name }, `Ban ${name}`);
+	await fillAndSend(page, { [`To ban the user, type the name: ${name}`]: name }, 'Ban this user');
 	await page.getByText(`${name} was banned.`).waitFor();
 	await guest.goto('/account');
 	assert.match(guest.url(), /\/login/);

@@ -58,7 +58,7 @@ const links = (page) => page.evaluate(() => [...document.querySelectorAll('a[hre
 	.filter((link) => link.origin === location.origin && !link.hasAttribute('download'))
 	.map((link) => link.pathname + link.search));
 
-// The faults of the open page. axe's rules that need no colours run once, on the light page.
+// The faults of the pages. A content that was seen already is not looked at again.
 async function lookAt(page, paths, role) {
 	const faults = [], found = linked.get(role) ?? new Set();
 	linked.set(role, found);
@@ -134,7 +134,7 @@ for (const [role, { enter }] of Object.entries(ROLES))
 	});
 
 // Pages without a link: an admin hands out the address, or a form leads there.
-const WITHOUT_A_LINK = ['/password/*', '/account/deleted', '/admin/sets/*'];
+const WITHOUT_A_LINK = ['/password/*', '/account/confirm', '/account/deleted', '/admin/sets/*'];
 
 scene('a link leads to every page', async () => {
 	const reached =

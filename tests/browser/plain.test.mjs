@@ -69,8 +69,8 @@ scenes('a visitor explores a leaderboard, its exports and the queue', 'seen',
 	const here = page.url();
 	await go(page, 'Trend');
 	const trend = page.url();
-	for (const [link, words] of [['Each shape by itself', 'Shape 1'],
-			['All devices side by side', 'on each device, of ten users'],
+	for (const [link, words] of [['Times of each shape', 'Shape 1'],
+			['Times on each device', 'Best times of the top users'],
 			['For a projector', 'Newest record']]) {
 		await go(page, link);
 		await page.getByText(words).first().waitFor();
@@ -106,7 +106,7 @@ scenes('a participant starts from the template and manages submissions', 'worked
 	await author.goto(`/leaderboard/${board}/submit`);
 	await author.getByText(`Mode and devices are those of submission ${number}`).waitFor();
 	assert.equal(await author.getByRole('radio', { name: /^Ranked/ }).isChecked(), true);
-	await go(author, /^into the form/);
+	await go(author, /^Load the template/);
 	assert.equal(await codeIn(author), WRONG);
 	await author.getByRole('radio', { name: /^Test/ }).check();
 	await press(author, 'Submit');
@@ -185,7 +185,7 @@ benchmarks: [{number: 4444}]
 	await admin.getByText('The public ranking stays as it was').waitFor();
 	await press(admin, 'Change it');
 	await page.goto(fresh(`/leaderboard/${board}`));
-	await page.getByText('The ranking is frozen since').waitFor();
+	await page.getByText('The ranking was frozen').waitFor();
 	await admin.goto(`/admin/leaderboard/${board}/publishing`);
 	await press(admin, 'Lift the freeze…');
 	await press(admin, 'Change it');
@@ -201,7 +201,7 @@ benchmarks: [{number: 4444}]
 	await page.goto(fresh('/archive'));
 	await page.getByRole('row', { name: new RegExp(`^${board}`) }).getByRole('link').click();
 	await page.goto(fresh(page.url()));
-	await page.getByText('in the archive since').waitFor();
+	await page.getByText('It takes no submissions; its results stay').waitFor();
 });
 
 scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
@@ -234,7 +234,7 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	await admin.getByRole('search', { name: 'Submissions' }).getByLabel('User').fill(name);
 	await press(admin, 'Search');
 	await go(admin, String(number));
-	await fillAndSend(admin, { Note: 'looked at' }, 'Save note');
+	await fillAndSend(admin, { 'Note for admins': 'looked at' }, 'Save note');
 	await admin.getByText('looked at').waitFor();
 	await fillAndSend(admin, { Reason: 'It is quick.' }, 'Hold for review…');
 	await press(admin, /^Hold it/);

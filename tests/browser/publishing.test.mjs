@@ -40,7 +40,7 @@ for (const scripts of [true, false])
 		await admin.getByLabel('Note').fill('the guest');
 		await admin.getByLabel('Number of users').fill('1');
 		await admin.getByRole('button', { name: 'Create the code' }).click();
-		const code = (await admin.locator('td code').first().textContent()).trim();
+		const code = (await admin.locator('th code').first().textContent()).trim();
 		await guest.goto('/join');
 		await guest.getByLabel('Code').fill(code);
 		await guest.getByRole('button', { name: 'Join' }).click();
@@ -237,8 +237,8 @@ scene('a preview shows its state, and deadlines are in the reader’s time zone'
 	assert.deepEqual(
 		[...await owes(admin, '/leaderboard/frozen'), ...await owes(admin, '/archive')], []);
 	await admin.goto('/leaderboard/frozen');
-	for (const words of ['This is a preview', 'The ranking is frozen since',
-		'in the archive since'])
+	for (const words of ['This is a preview', 'The ranking was frozen',
+		'It takes no submissions; its results stay'])
 		await admin.getByText(words).first().waitFor();
 	const zone = await admin.evaluate(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
 	assert.match(await admin.locator('.lead time').first().getAttribute('title'),

@@ -129,6 +129,15 @@ export async function furnish(page) {
 			SELECT leaderboard_id, COUNT(*), COUNT(DISTINCT user_id) FROM submissions GROUP BY 1;
 		INSERT INTO user_days (user_id, day, submissions) SELECT user_id, DATE(submitted_at),
 			COUNT(*) FROM submissions GROUP BY 1, 2`);
+	sql(`INSERT INTO questions (leaderboard_id, user_id, text, asked_at, answer, answered_at, for_all,
+			unseen)
+		SELECT ${idOf(BOARDS[0])}, u.id, q.text, UTC_TIMESTAMP(3) - INTERVAL 3 HOUR, q.answer,
+			IF(q.answer IS NULL, NULL, UTC_TIMESTAMP(3) - INTERVAL 2 HOUR), q.for_all,
+			q.answer IS NOT NULL
+		FROM users u JOIN (SELECT 'barbara' AS name, 'May a kernel keep a buffer between calls?' AS text,
+				'No. Podium poisons the output before each call.' AS answer, 1 AS for_all
+			UNION SELECT '${READER}', 'Is shape 3 meant to be odd?', 'Yes.', 0
+			UNION SELECT '${READER}', 'Do results in TF32 pass?', NULL, 0) q ON q.name = u.name`);
 	rebuildRanking();
 	const bestOf = (user) => sql(`SELECT submission_id FROM ranking r JOIN users u ON u.id = r.user_id
 		WHERE u.name = '${user}' AND r.leaderboard_id = ${idOf(BOARDS[0])} LIMIT 1`)[0][0];

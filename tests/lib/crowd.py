@@ -5,6 +5,7 @@
 
 import base64
 import hashlib
+import hmac
 import pathlib
 import re
 import secrets
@@ -62,11 +63,9 @@ ADDRESSES = [
 	("anyone", "/login", "/login"),
 	("anyone", "/password/*", "/password/{link}"),
 	("anyone", "/forgot", "/forgot"),
-	("anyone", "/mail/confirm/*", "/mail/confirm/0"),
-	("anyone", "/mail/unsubscribe/*", "/mail/unsubscribe/0"),
+	("anyone", "/mail/confirm/*", "/mail/confirm/{confirmation}"),
+	("anyone", "/mail/unsubscribe/*", "/mail/unsubscribe/{unsubscription}"),
 	("anyone", "/sign-in", "/sign-in"),
-	("anyone", "/sign-in/*", "/sign-in/none"),
-	("anyone", "/sign-in/*/callback", "/sign-in/none/callback"),
 	("anyone", "/account/deleted", "/account/deleted"),
 	("anyone", "/healthz", "/healthz"),
 	("anyone", "/metrics", "/metrics"),
@@ -80,6 +79,8 @@ ADDRESSES = [
 	("user1", "/mine", "/mine"),
 	("user1", "/mine", "/mine?result=passed&mode=ranked&page=20"),
 	("user1", "/leaderboard/*/mine", "/leaderboard/bench/mine"),
+	("user1", "/leaderboard/*/questions", "/leaderboard/bench/questions"),
+	("admin", "/leaderboard/*/questions", "/leaderboard/bench/questions"),
 	("user1", "/leaderboard/*/mine", "/leaderboard/bench/mine?from=2020-01-01&mode=ranked"),
 	("user1", "/submission/*", "/submission/{own}"),
 	("user1", "/submission/*", "/submission/{waiting}"),
@@ -98,6 +99,8 @@ ADDRESSES = [
 	("user1", "/account/tokens", "/account/tokens"),
 	("user1", "/account/mail", "/account/mail"),
 	("user1", "/account/identities", "/account/identities"),
+	("user1", "/account/security", "/account/security"),
+	("user1", "/account/confirm", "/account/confirm"),
 	("user1", "/device", "/device"),
 	("user1", "/account/data", "/account/data"),
 	("user1", "/account/export", "/account/export"),
@@ -114,6 +117,18 @@ ADDRESSES = [
 	("admin", "/admin/leaderboard/*/dryrun", "/admin/leaderboard/bench/dryrun"),
 	("admin", "/admin/leaderboard/*/dryrun/status", "/admin/leaderboard/bench/dryrun/status"),
 	("admin", "/admin/leaderboard/*/hooks", "/admin/leaderboard/bench/hooks"),
+	("admin", "/admin/leaderboard/*/similar", "/admin/leaderboard/bench/similar"),
+	("admin", "/admin/leaderboard/*/roles", "/admin/leaderboard/bench/roles"),
+	("admin", "/admin/leaderboard/*/exceptions", "/admin/leaderboard/bench/exceptions"),
+	("admin", "/admin/leaderboard/*/unfrozen", "/admin/leaderboard/bench/unfrozen?gpu=H200"),
+	("admin", "/admin/contests/new", "/admin/contests/new"),
+	("admin", "/admin/contest/*", "/admin/contest/cup"),
+	("admin", "/contest/*/reveal", "/contest/cup/reveal"),
+	("anyone", "/contests", "/contests"),
+	("anyone", "/contest/*", "/contest/cup"),
+	("anyone", "/contest/*.json", "/contest/cup.json"),
+	("anyone", "/contest/*.csv", "/contest/cup.csv"),
+	("user1", "/contest/*/certificate/*", "/contest/cup/certificate/user1"),
 	("admin", "/admin/hooks", "/admin/hooks"),
 	("admin", "/admin/hooks/*", "/admin/hooks/{hook}"),
 	("admin", "/admin/hooks/*/status", "/admin/hooks/{hook}/status"),
@@ -149,6 +164,7 @@ CALLS = [
 		"/leaderboards/bench/rankings?gpu=H200&limit=100",
 		"/leaderboards/bench/rankings?gpu=H200&cursor=MSAxOTAwIDA",
 		"/leaderboards/bench/task",
+		"/leaderboards/bench/questions",
 		"/leaderboards/vectoradd_py/files/reference.py",
 		"/leaderboards/bench/templates/py",
 		"/users/user1",
@@ -185,6 +201,10 @@ CALLS = [
 # Slow pages that nobody reads often, so they are measured only once: the export of all of a user's
 # data, and the preview of a rejudging, which does the whole work and rolls it back.
 MEASURED_ONCE = {"/account/export", "/admin/rejudgings/*"}
+
+# These need a login or a set-up that has begun, or an identity provider;
+# tests/integration/site/sign_in.test.py and factors.test.py have them.
+IN_A_LOGIN = {"/account/security/app", "/login/factor", "/sign-in/*", "/sign-in/*/callback"}
 
 SET = "name: Autumn\nproblems:\n  - {directory: small, name: small, gpus: [CPU]}\n"
 TASK = """lang: py
@@ -230,6 +250,7 @@ class Crowd:
 		site.sql(
 			"ANALYZE TABLE ranking, records, baselines"
 		)  # updates the statistics by which the optimizer chooses its plans
+		self.load_contest()
 		self.numbers = self.find()
 
 	def token(self, subject):
@@ -301,7 +322,45 @@ class Crowd:
 			"SELECT j.submission_id, a.id FROM artifacts a "
 			"JOIN stages t ON t.id = a.stage_id JOIN jobs j ON j.id = t.job_id"
 		)
-		return {**numbers, "link": self.token("link user9").hex(), "upload": self.upload()}
+		return {
+			**numbers,
+			"link": self.token("link user9").hex(),
+			"upload": self.upload(),
+			**self.mail_links(),
+		}
+
+	def load_contest(self):
+		"""Makes "cup", a contest that has ended, with all who are ranked on bench."""
+		self.site.sql(
+			"""INSERT IGNORE INTO contests (name, title, starts_at, ends_at, started_at, ended_at,
+			final_at, rules) VALUES ('cup', 'Cup', '2020-01-01', '2020-01-02', '2020-01-01',
+			'2020-01-02', '2020-01-03', '');
+			INSERT IGNORE INTO contest_problems (leaderboard_id, contest_id, position)
+			SELECT l.id, c.id, 1 FROM leaderboards l JOIN contests c WHERE l.name = 'bench';
+			INSERT IGNORE INTO contest_entrants (contest_id, user_id)
+			SELECT DISTINCT c.id, r.user_id FROM ranking r JOIN leaderboards l
+			ON l.id = r.leaderboard_id JOIN contests c WHERE l.name = 'bench'"""
+		)
+
+	def mail_links(self):
+		"""Gives user9 an e-mail address that waits for confirmation, and a visitor without a cookie
+		a sign-in that waits for the choice of an account."""
+		user9 = int(self.site.sql("SELECT id FROM users WHERE name = 'user9'")[0][0])
+		secret, key = self.token("confirmation user9"), self.token("unsubscribe user9")
+		self.site.sql(
+			f"""INSERT INTO mail_addresses (user_id, pending, pending_hash, pending_until,
+			unsubscribe_key) VALUES ({user9}, 'user9@podium.example',
+			UNHEX('{hashlib.sha256(secret).hexdigest()}'), '2100-01-01', UNHEX('{key.hex()}'));
+			INSERT INTO sign_ins (state_hash, browser_hash, provider, nonce, verifier, next,
+			expires_at, issuer, subject, shown_as) VALUES (UNHEX(SHA2('state', 256)),
+			UNHEX(SHA2('', 256)), 'none', '', '', '/', '2100-01-01', 'https://podium.example', '1',
+			'somebody')"""
+		)
+		kind = f"{user9}-overtaken"
+		signature = hmac.new(
+			key, f"unsubscribe {kind.replace('-', ' ')}".encode(), hashlib.sha256
+		).hexdigest()
+		return {"confirmation": secret.hex(), "unsubscription": f"{kind}-{signature}"}
 
 	def filled(self, address):
 		return re.sub(r"\{(\w+)\}", lambda match: self.numbers[match[1]], address)

@@ -1,10 +1,11 @@
 """A complete Podium for one test. ./run starts it in a fresh folder on a free port, with its own
 database. It stops when the test ends.
 
-	python3 tests/lib/instance.py [--pretend] COMMAND...
+	python3 tests/lib/instance.py [--pretend] [--localhost] COMMAND...
 
 starts a Podium, then runs COMMAND with the Podium's address in PODIUM_URL. With --pretend the
-Podium uses the pretended GPUs and podium-run of pretend.py.
+Podium uses the pretended GPUs and podium-run of pretend.py. With --localhost its address is a name,
+as browsers want it for passkeys.
 """
 
 import os
@@ -43,19 +44,27 @@ class Instance:
 	running = {}  # by address
 
 	def __init__(
-		self, base=None, var=None, before=(), pretends=False, private=False, tree=ROOT, **settings
+		self,
+		base=None,
+		var=None,
+		before=(),
+		pretends=False,
+		private=False,
+		tree=ROOT,
+		host="127.0.0.1",
+		**settings,
 	):
 		"""`base`: the environment to start from (default: os.environ). `settings`: additional
 		variables. `var`: an existing folder. `before`: words to put before the command ./run.
 		`pretends`: the worker has two pretended H200 and a podium-run whose results the submissions
 		choose. `private`: ./run starts MariaDB and finds Python, as for a user; otherwise the test
 		provides a database (mariadb.py) and an interpreter without torch (quick.py). `tree`: the
-		folder with ./run."""
+		folder with ./run. `host`: browsers offer passkeys at "localhost", but not at an address."""
 		base = os.environ if base is None else base
 		self.var = pathlib.Path(var or tempfile.mkdtemp(prefix="podium-test."))
 		self.before, self.tree = before, tree
 		self.port = free_port()
-		self.url = f"http://127.0.0.1:{self.port}"
+		self.url = f"http://{host}:{self.port}"
 		build = base.get("B", "build/release")
 		self.database = None if private else mariadb.new_database()
 		self.settings_of_database = mariadb.settings_of(
@@ -68,6 +77,7 @@ class Instance:
 			"B": build,
 			"PODIUM_VAR": str(self.var),
 			"PODIUM_PORT": str(self.port),
+			"PODIUM_PUBLIC_URL": self.url,
 			"PODIUM_DEVICE_LOCKS": str(self.var),
 			**self.settings_of_database,
 			**({} if private else self.replacements()),
@@ -178,9 +188,12 @@ def main(command):
 	if not command:
 		sys.exit(__doc__)
 	pretends = command[0] == "--pretend"
-	# An empty PODIUM_PYTHON selects the machine's Python, which can import torch.
-	instance = Instance(pretends=pretends, PODIUM_PYTHON="", **DUMMY_MAIL)
 	command = command[pretends:]
+	is_named = command[0] == "--localhost"
+	command = command[is_named:]
+	# An empty PODIUM_PYTHON selects the machine's Python, which can import torch.
+	host = "localhost" if is_named else "127.0.0.1"
+	instance = Instance(pretends=pretends, host=host, PODIUM_PYTHON="", **DUMMY_MAIL)
 	try:
 		return subprocess.run(command, env={**os.environ, **instance.addresses()}).returncode
 	finally:

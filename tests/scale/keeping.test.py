@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from crowd import Crowd  # noqa: E402
 from filler import columns, contents, definitions  # noqa: E402
-from instance import Instance  # noqa: E402
+from instance import DUMMY_MAIL, Instance  # noqa: E402
 from mariadb import MariaDB  # noqa: E402
 from small_task import case, make_board, source_of, submit_source  # noqa: E402
 from client import Client  # noqa: E402
@@ -115,7 +115,7 @@ def rows(sql):
 	return known, contents(sql, known), definitions(sql, known)
 
 
-site = Instance(pretends=True, private=True)
+site = Instance(pretends=True, private=True, **DUMMY_MAIL)
 old = place_of(site)
 people = {}
 

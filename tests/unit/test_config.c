@@ -184,6 +184,7 @@ static void providers_have_keys_of_their_own(void **state)
 	assert_string_equal(config.providers[0].issuer, "https://id.example.org/");
 	assert_string_equal(config.providers[1].issuer, "https://github.com");
 	assert_string_equal(config.providers[1].api, "https://api.github.com");
+	assert_string_equal(config.providers[1].second_factor, "asked");
 }
 
 #define UNI "provider.uni.issuer = https://id.example.org\nprovider.uni.client_id = x\n"
@@ -212,6 +213,10 @@ static void a_provider_that_cannot_work_is_refused(void **state)
 	refused(UNI "registration = domain\n", "needs a provider and registration_domains");
 	refused("registration = some\n",
 		"line 1: registration must be open, invitation, domain or closed, not \"some\"");
+	refused(
+		"second_factor = all\n", "line 1: second_factor must be optional or admins, not \"all\"");
+	refused(UNI "provider.uni.second_factor = yes\n",
+		"provider.uni.second_factor must be asked or trusted, not \"yes\"");
 }
 
 static void a_providers_secret_is_kept_from_everybody(void **state)

@@ -137,15 +137,16 @@ static void devices_keep_their_order_and_a_board_waits_without_a_worker(void **s
 	struct home_view view = make_view(arena, rows, COUNT(rows));
 	const struct home_leaderboard *active = view.sections[HOME_ACTIVE].leaderboards;
 	assert_int_equal(view.sections[HOME_ACTIVE].count, 4);
-	assert_int_equal(active[0].gpu_count, 2);
-	assert_string_equal(active[0].gpus[0].gpu, "H200");
-	assert_string_equal(active[0].gpus[1].gpu, "CPU");
-	assert_false(active[0].waits);
-	assert_true(active[1].waits); /* H20 is not H200 */
-	assert_true(active[2].waits);
+	assert_string_equal(active[0].name, "c"); /* a newer record than that of a */
+	assert_true(active[0].waits);
+	assert_int_equal(active[1].gpu_count, 2);
+	assert_string_equal(active[1].gpus[0].gpu, "H200");
+	assert_string_equal(active[1].gpus[1].gpu, "CPU");
+	assert_false(active[1].waits);
+	assert_true(active[2].waits); /* H20 is not H200 */
 	assert_int_equal(active[3].gpu_count, 0);
 	assert_false(active[3].waits);
-	assert_ptr_equal(view.newest, &active[2]);
+	assert_ptr_equal(view.newest, &active[0]);
 	assert_string_equal(view.newest_gpu->holder, "cyd");
 }
 

@@ -54,6 +54,10 @@ static void plain_json_has_a_version_an_id_and_the_data(void **state)
 	assert_string_equal(text_at(json_object_get(root, "data"), "url"),
 		"https://podium.example.org/leaderboard/small");
 	json_decref(root);
+	root = message("json", "contest_started", "{\"contest\": \"cup\", \"title\": \"Cup\"}");
+	assert_string_equal(
+		text_at(json_object_get(root, "data"), "url"), "https://podium.example.org/contest/cup");
+	json_decref(root);
 }
 
 static void unreadable_data_still_make_a_message(void **state)
@@ -62,7 +66,8 @@ static void unreadable_data_still_make_a_message(void **state)
 	static const char *const forms[] = { "json", "discord" },
 							 *const broken[] = { "", "[]", "{", "null",
 								 "{\"user\": 3, \"score_ns\": \"x\", \"gpus\": {}}" };
-	static const char *const events[] = { "record", "ranked", "job", "opened", "ended", "test",
+	static const char *const events[] = { "record", "ranked", "job", "opened", "ended",
+		"contest_started", "contest_ended", "standings_final", "asked", "answered", "test",
 		"of-tomorrow" };
 	for (size_t f = 0; f < COUNT(forms); f++)
 		for (size_t i = 0; i < COUNT(broken); i++)
@@ -84,6 +89,15 @@ static void a_discord_message_is_one_embed_within_its_limits(void **state)
 	assert_int_equal(
 		json_array_size(json_object_get(json_object_get(root, "allowed_mentions"), "parse")), 0);
 	assert_true(json_is_array(json_object_get(json_object_get(root, "allowed_mentions"), "parse")));
+	json_decref(root);
+	root = message("discord", "answered",
+		"{\"leaderboard\": \"small\", \"question\": 3, \"text\": \"*Why*?\", "
+		"\"answer\": \"@everyone\"}");
+	embed = json_array_get(json_object_get(root, "embeds"), 0);
+	assert_string_equal(text_at(embed, "title"), "An answer for everybody on small");
+	assert_string_equal(text_at(embed, "description"), "**\\*Why\\*?** \\@everyone");
+	assert_string_equal(
+		text_at(embed, "url"), "https://podium.example.org/leaderboard/small/questions");
 	json_decref(root);
 	char gpus[20000] = "{\"leaderboard\": \"small\", \"gpus\": [\"x\"";
 	while (strlen(gpus) < sizeof gpus - 100)

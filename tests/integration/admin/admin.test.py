@@ -395,13 +395,13 @@ def a_changed_folder_is_a_new_version():
 def loading_a_task_again_keeps_the_settings_of_an_admin():
 	sql(
 		"UPDATE leaderboards SET deadline = '2030-01-01', accepting = 0, "
-		"sources_public_after_deadline = 0"
+		"sources_open = 'closing', source_license = 'MIT'"
 	)
 	make_task(scratch / "tasks", seed=3)
 	done("task", "load", scratch / "tasks")
 	equal(
-		sql("SELECT deadline, accepting, sources_public_after_deadline FROM leaderboards"),
-		[["2030-01-01 00:00:00.000", "0", "0"]],
+		sql("SELECT deadline, accepting, sources_open, source_license FROM leaderboards"),
+		[["2030-01-01 00:00:00.000", "0", "closing", "MIT"]],
 	)
 
 

@@ -34,6 +34,7 @@ SETTLED = {
 	"password_links",
 	"terminals",
 	"sign_ins",
+	"passkey_challenges",
 	"jobs",
 	"webhooks",
 	"audit_log",
@@ -159,7 +160,7 @@ def a_restore_ends_old_sessions_and_leases():
 		after(f"SELECT {names} FROM jobs ORDER BY id"),
 		before(f"SELECT {names} FROM jobs ORDER BY id"),
 	)
-	for table in ("sessions", "password_links", "terminals", "sign_ins"):
+	for table in ("sessions", "password_links", "terminals", "sign_ins", "passkey_challenges"):
 		equal((table, after(f"SELECT COUNT(*) FROM {table}")), (table, [["0"]]))
 	equal(after("SELECT COUNT(*) FROM api_tokens"), [["12"]])
 	equal(

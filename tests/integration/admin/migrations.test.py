@@ -74,6 +74,12 @@ EXCEPTIONS = [
 	("0017_administration", "MODIFY COLUMN kind ENUM(", "adds one member at the end"),
 	("0032_sealed", "MODIFY engine ENUM(", "adds one member at the end"),
 	("0042_reason_between", "MODIFY reason ENUM(", "adds one member at the end"),
+	("0047_contests", "MODIFY events SET('record'", "adds members at the end"),
+	("0047_contests", "MODIFY event ENUM('record'", "adds members at the end"),
+	("0048_questions", "MODIFY events SET(", "adds members at the end"),
+	("0048_questions", "MODIFY event ENUM(", "adds members at the end"),
+	("0048_questions", "MODIFY kinds SET(", "adds members at the end"),
+	("0048_questions", "MODIFY kind ENUM(", "adds members at the end"),
 ]
 
 # Tables that podium-admin migrate computes again from jobs.

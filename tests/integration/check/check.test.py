@@ -69,8 +69,7 @@ def a_wrong_answer_shows_the_first_failing_case():
 	equal(answer.code, 10)
 	contains(
 		answer.out,
-		"Wrong answer. The output differs from the reference; look at the first failing case "
-		"below.\n"
+		"Wrong answer. The output differs from the reference.\n"
 		"Test 2 of 2 failed (seed: 2): expected 2, got 7.\n\nFirst failing case, test 2: seed: "
 		"2\n  expected 2, got 7\n",
 	)

@@ -33,12 +33,15 @@ WORDS = {
 	"NUMBER": "1",
 	"NAME": "small",
 	"COUNT": "3",
+	"ROLE": "jury",
 	"SUBMISSION": "1",
-	"USER": "user-1",
+	"USER": "judy",
 }
 
 # podium-admin commands that this test does not run, and why. It only compares them with the help.
 NOT_RUN = {
+	"podium-admin exception extend": "needs a deadline; tests/integration/site/exceptions",
+	"podium-admin exception lift": "needs an exception; likewise",
 	"podium-admin review release SUBMISSION GPU": "needs a result that is held; "
 	"tests/integration/admin",
 	"podium-admin review reject SUBMISSION GPU REASON": "likewise",
@@ -298,9 +301,13 @@ def admin_commands_do_what_the_docs_say():
 		"'{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3)); "
 		"INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, "
 		"compute_capability, seen_at) "
-		"SELECT id, 'GPU-1', 'CPU', 'x', 1, '1', '', UTC_TIMESTAMP(3) FROM workers"
+		"SELECT id, 'GPU-1', 'CPU', 'x', 1, '1', '', UTC_TIMESTAMP(3) FROM workers; "
+		"INSERT INTO users (name, password_hash) VALUES ('ada', ''); "
+		"INSERT INTO authenticator_apps (user_id, secret, confirmed_at) "
+		"SELECT id, REPEAT('x', 20), UTC_TIMESTAMP(3) FROM users WHERE name = 'ada'"
 	)
 	submit()
+	sql("INSERT IGNORE INTO users (name, password_hash) VALUES ('judy', '')")
 	ran = 0
 	for command in ALL:
 		plain = " ".join(command.words).replace("build/release/", "")

@@ -200,14 +200,16 @@ static void settings_can_be_changed_alone(void **state)
 	struct leaderboard_settings settings = { .unchecked = true,
 		.deadline_ms = TIME_NULL,
 		.accepting = false,
-		.sources_public_after_deadline = true,
+		.sources = "ranked",
+		.license = "MIT",
 		.gpus = cpu,
 		.gpu_count = 1 };
 	assert_done(update("kept", &settings, NULL));
 	struct leaderboard board = find("kept");
 	assert_true(board.deadline_ms == TIME_NULL);
 	assert_int_equal(board.accepting, 0);
-	assert_int_equal(board.sources_public_after_deadline, 1);
+	assert_string_equal(board.sources, "ranked");
+	assert_string_equal(board.license, "MIT");
 	assert_int_equal(board.version_number, 3);
 	static const struct statement gpus =
 		NUMBER("SELECT COUNT(*) AS number FROM leaderboard_gpus g "

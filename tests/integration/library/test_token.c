@@ -7,7 +7,7 @@ static int64_t ada, bob;
 
 static struct token_order order_of(int64_t user_id, const char *name)
 {
-	return (struct token_order){ user_id, ROLE_PARTICIPANT, name, TOKEN_READ | TOKEN_SUBMIT, 30 };
+	return (struct token_order){ user_id, false, name, TOKEN_READ | TOKEN_SUBMIT, 30 };
 }
 
 static void forget_tokens(void)
@@ -128,8 +128,8 @@ static void an_order_that_cannot_be_is_refused_at_its_field(void **state)
 		token_create(db, arena, &order, secret, &error), ERROR_INPUT, "scope", "at least one");
 	order.scopes = TOKEN_ADMIN;
 	assert_refused(token_create(db, arena, &order, secret, &error), ERROR_INPUT, "scope",
-		"Only creators and admins");
-	order.role = ROLE_ADMIN;
+		"Only creators, jury members and admins");
+	order.may_administer = true;
 	order.days = 100000;
 	assert_refused(
 		token_create(db, arena, &order, secret, &error), ERROR_INPUT, "days", "expires after");

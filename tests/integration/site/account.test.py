@@ -365,7 +365,7 @@ def an_invalid_token_form_is_refused_at_its_field_and_keeps_the_input():
 	for fields, status, sentence in (
 		(("  ", ["read"], 30), 422, "Enter a name that tells you later"),
 		(("x", [], 30), 422, "Choose at least one thing"),
-		(("x", ["admin"], 30), 422, "Only creators and admins"),
+		(("x", ["admin"], 30), 422, "Only creators, jury members and admins"),
 		(("x", ["read"], 99999), 422, "A token expires after"),
 		(("x", ["read"], "soon"), 422, "A token expires after"),
 		(("laptop <b>", ["read"], 30), 409, "You already have a token with this name"),
@@ -438,7 +438,7 @@ def a_new_password_revokes_the_tokens_on_request():
 	for name in ("one", "two"):
 		equal(make_token(carol, name).status, 303)
 	shown = whole(carol.get("/account"))
-	contains(shown.words(), "Also revoke all 2 API tokens Programs that use one are then refused.")
+	contains(shown.words(), "Also revoke all 2 API tokens Programs that use them stop working.")
 	wrong = whole(
 		carol.post(
 			"/account/password",
@@ -522,6 +522,19 @@ def leave_traces():
 			FROM leaderboards WHERE name = 'other';
 		INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT id, {number}
 			FROM leaderboards WHERE name = 'small';
+		INSERT INTO leaderboard_extensions (leaderboard_id, user_id, deadline, given_by)
+			SELECT id, {number}, '2090-01-02', 'ada' FROM leaderboards WHERE name = 'other';
+		INSERT INTO disqualifications (leaderboard_id, user_id, submission_id, reason, given_by)
+			SELECT id, {number}, 999999, 'Two accounts.', 'ada' FROM leaderboards
+				WHERE name = 'other';
+		INSERT INTO leaderboard_roles (leaderboard_id, user_id, role, given_by)
+			SELECT id, {number}, 'jury', 'ada' FROM leaderboards WHERE name = 'other';
+		INSERT INTO leaderboard_roles (leaderboard_id, user_id, role, given_by)
+			SELECT l.id, u.id, 'jury', 'ada' FROM leaderboards l JOIN users u ON u.name = 'bob'
+				WHERE l.name = 'other';
+		INSERT INTO contests (name, title, starts_at, ends_at, rules)
+			VALUES ('cup', 'Cup', '2089-01-01', '2089-01-02', '');
+		INSERT INTO contest_entrants (contest_id, user_id) SELECT id, {number} FROM contests;
 		INSERT INTO invites (code, note, created_by)
 			VALUES ('code-of-ada', 'for my class', {number});
 		INSERT INTO webhooks (name, address, form, events, secret, state, created_by)
@@ -598,9 +611,13 @@ def the_export_has_every_own_submission_with_its_source_and_nothing_of_others():
 		],
 	)
 	equal([one["leaderboard"] for one in data["seats"]], ["other"])
+	equal([one["contest"] for one in data["contests"]], ["cup"])
 	equal([(one["name"], one["address"]) for one in data["terminals"]], [("my box", "192.0.2.7")])
 	equal([one["code"] for one in data["invite_codes_used"]], ["code-of-ada"])
 	equal([one["leaderboard"] for one in data["removals"]], ["small"])
+	equal([(one["leaderboard"], one["role"]) for one in data["roles"]], [("other", "jury")])
+	equal([one["deadline"] for one in data["extensions"]], ["2090-01-02T00:00:00.000Z"])
+	equal([one["reason"] for one in data["disqualifications"]], ["Two accounts."])
 	equal(
 		[(one["code"], one["note"]) for one in data["invites_made"]],
 		[("code-of-ada", "for my class")],
@@ -865,6 +882,8 @@ def data_left_by_others_is_deleted_too():
 		("password_links", "user_id"),
 		("leaderboard_members", "user_id"),
 		("leaderboard_removals", "user_id"),
+		("leaderboard_roles", "user_id"),
+		("leaderboard_extensions", "user_id"),
 		("user_days", "user_id"),
 		("uploads", "creator_id"),
 	):
@@ -893,7 +912,16 @@ def data_left_by_others_is_deleted_too():
 		],
 		[],
 	)
-	for table in ("announcements", "rejudgings", "dry_runs", "pauses", "invites", "users"):
+	for table in (
+		"announcements",
+		"rejudgings",
+		"dry_runs",
+		"pauses",
+		"invites",
+		"users",
+		"leaderboard_roles",
+		"disqualifications",
+	):
 		lacks(str(sql(f"SELECT * FROM {table}")), "'ada'")
 	lines = (
 		"SELECT leaderboard_id, gpu, line, submission_id, score_ns FROM records ORDER BY 1, 2, 3, 4"
@@ -930,7 +958,7 @@ def no_login_token_or_registration_revives_a_deleted_account():
 	name = sql("SELECT name FROM users WHERE deleted_at IS NOT NULL")[0][0]
 	for password in ("", PASSWORD):
 		equal(Client(site.url).post("/login", [("name", name), ("password", password)]).status, 422)
-	for action in ("link", "role", "unban"):
+	for action in ("link", "role", "unban", "factors"):
 		equal(
 			admin.post(
 				"/admin/users",

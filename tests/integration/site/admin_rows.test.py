@@ -112,7 +112,7 @@ def a_search_by_day_skips_the_days_between():
 		"to=2020-01-02",
 		"from=2020-01-01&to=2020-01-01",
 	):
-		contains(reads_at_most(8000, f"/admin/audit?{query}").words(), "submission.hide")
+		contains(reads_at_most(8000, f"/admin/audit?{query}").words(), "Hid submission")
 	contains(
 		reads_at_most(8000, "/admin/audit?from=2001-01-01&to=2001-12-31").words(),
 		"No change matches this search.",

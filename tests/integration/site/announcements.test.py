@@ -57,12 +57,13 @@ def where(text):
 
 
 @test
-def only_admins_can_announce():
+def only_admins_announce_on_the_whole_site():
 	prepare()
-	for client, expected in ((anyone, 303), (ada, 403), (creator, 403)):
+	for client, expected in ((anyone, 303), (ada, 403), (creator, 200)):
 		equal(client.get("/admin/announcements").status, expected)
-	for client in (ada, creator):
-		equal(announce(client, text="Hello").status, 403)
+	equal(announce(ada, text="Hello").status, 403)
+	for fields in ({}, {"leaderboard": "small"}):  # nobody has created small
+		equal(announce(creator, text="Hello", **fields).status, 422)
 	equal(
 		admin.post(
 			"/admin/announcements", [("action", "make"), ("text", "Hello")], csrf="0" * 64

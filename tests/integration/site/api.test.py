@@ -104,6 +104,15 @@ def a_token_takes_one_query_and_identifies_its_user():
 
 
 @test
+def a_site_without_providers_and_mail_says_so():
+	# tests/integration/site/sign_in.test.py and mail.test.py have both.
+	equal(program("ada").read("/api/v1/me/identities"), {"identities": []})
+	address = "/api/v1/me/notifications"
+	for answer in (program("ada").ask("GET", address), program("ada").ask("PUT", address, {})):
+		equal((answer.status, answer.json["detail"]), (404, "This site sends no e-mail."))
+
+
+@test
 def missing_and_invalid_tokens_get_different_errors():
 	for secret in ("podium_" + "x" * 43, "x", ""):
 		answer = nobody.ask("GET", "/api/v1", headers={"Authorization": f"Bearer {secret}"})
@@ -1030,6 +1039,18 @@ def addresses(board, number):
 
 
 @test
+def questions_are_asked_listed_and_marked_as_read():
+	path = "/api/v1/leaderboards/small/questions"
+	asked = program("ada").ask("POST", path, {"text": "May I?"})
+	equal((asked.status, asked.json["own"]), (201, True))
+	problem(program("ada").ask("POST", path, {"text": ""}), 400, "invalid", "Write")
+	problem(program("reads").ask("POST", path, {"text": "x"}), 403, "insufficient_scope")
+	equal([one["id"] for one in program("ada").read(path)["items"]], [asked.json["id"]])
+	equal(program("bob").read(path)["items"], [])
+	equal(program("ada").ask("POST", f"{path}/read").status, 204)
+
+
+@test
 def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 	number = (
 		program("bob").hand_in("other", source=source(), fields=[("mode", "ranked")]).json["id"]
@@ -1040,7 +1061,7 @@ def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 		"WHERE name = 'small')"
 	)
 	paths = list(addresses("other", number))
-	equal(len(paths), 12)
+	equal(len(paths), 13)
 
 	def seen(who):
 		listed = "other" in [item["name"] for item in who.all_of("/api/v1/leaderboards", limit=100)]
@@ -1062,12 +1083,12 @@ def closed_and_hidden_leaderboards_exist_only_for_those_who_may_see_them():
 		"INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM "
 		"leaderboards l JOIN users u ON u.name = 'bob' WHERE l.name = 'other'"
 	)
-	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (11, 0, 11))
+	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (12, 0, 12))
 	problem(
 		program("ada").hand_in("other", source=source()), 404, "not_found", "no leaderboard named"
 	)
 	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'other'")
-	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (0, 0, 11))
+	equal((seen(program("bob")), seen(program("ada")), seen(program("admin"))), (0, 0, 12))
 	equal(program("bob").all_of("/api/v1/submissions", leaderboard="other"), [])
 	equal(
 		[place["leaderboard"] for place in program("ada").read("/api/v1/users/bob")["places"]],
@@ -1114,7 +1135,7 @@ def sources_notes_and_output_are_private_until_the_deadline():
 	equal(program("admin").ask("GET", path).status, 200)
 	sql(
 		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, "
-		"sources_public_after_deadline = 1 WHERE name = 'small'"
+		"sources_open = 'deadline' WHERE name = 'small'"
 	)
 	equal(program("bob").ask("GET", path).bytes, source(950.0))
 	equal(nobody.read("/api/v1/leaderboards", state="ended")["items"][0]["name"], "small")
@@ -1124,10 +1145,7 @@ def sources_notes_and_output_are_private_until_the_deadline():
 		"invalid",
 		"deadline of small has passed",
 	)
-	sql(
-		"UPDATE leaderboards SET deadline = NULL, sources_public_after_deadline = 0 WHERE name = "
-		"'small'"
-	)
+	sql("UPDATE leaderboards SET deadline = NULL, sources_open = 'never' WHERE name = 'small'")
 
 
 @test
@@ -1165,7 +1183,7 @@ def held_times_and_hidden_submissions_are_visible_to_their_author_only():
 		f"id = {number}"
 	)
 	for end in ("", "/status", "/samples", "/source"):
-		problem(program("bob").ask("GET", path + end), 404, "not_found", "hidden by an admin")
+		problem(program("bob").ask("GET", path + end), 404, "not_found", "is hidden")
 		equal(program("ada").ask("GET", path + end).status, 200)
 	equal(program("ada").read(path)["hidden"], True)
 	problem(program("bob").ask("GET", f"/api/v1/compare?a={number}&b=1"), 404, "not_found")

@@ -135,10 +135,14 @@ EXAMPLES = {
 	"users": "eve",
 	"invites": "none",
 	"announcements": "1",
+	"questions": "1",
 	"workers": "{worker}",
 	"gpus": "{uuid}",
 	"webhooks": "{hook}",
 	"versions": "1",
+	"roles": "bob",
+	"extensions": "bob",
+	"disqualifications": "bob",
 }
 
 
@@ -159,6 +163,10 @@ def example(pattern):
 # Tables that may change during a refused call: the worker, podium-hooks and each use of a token
 # write to them.
 BUSY = [
+	"source_sketches",
+	"sketch_hashes",
+	"similar_sources",
+	"similarity_progress",
 	"workers",
 	"gpus",
 	"device_vitals",
@@ -226,18 +234,22 @@ def users_without_rights_are_refused_and_change_nothing():
 def a_creator_cannot_change_another_creators_leaderboard():
 	before = state()
 	for method, pattern, access in routes():
-		if access != "CREATORS" or "*" not in pattern:
+		if access not in ("CREATORS", "STAFF") or "*" not in pattern:
 			continue
 		answer = ask("dora", method, example(pattern), None if method == "GET" else {})
 		equal(
 			(method, pattern, answer.status),
-			(method, pattern, 403 if pattern.startswith(("leaderboards", "contests")) else 404),
+			(
+				method,
+				pattern,
+				403 if pattern.startswith(("leaderboards", "submissions", "contests")) else 404,
+			),
 		)
 	problem(
 		ask("dora", "GET", "webhooks?leaderboard=small"),
 		403,
 		"forbidden",
-		"Only the creator of small",
+		"Only the creators of small",
 	)
 	problem(
 		ask(
@@ -268,6 +280,48 @@ def an_unknown_field_is_refused_by_name():
 
 
 # ---- leaderboards ----
+
+
+@test
+def exceptions_for_users_can_be_made_and_lifted():
+	sql("UPDATE leaderboards SET deadline = '2089-01-01' WHERE name = 'small'")
+	path = "leaderboards/small/extensions/eve"
+	equal(ask("carl", "PUT", path, {"deadline": "2090-01-01T00:00:00Z"}).status, 204)
+	audited("leaderboard.extend", "small", "carl")
+	problem(ask("carl", "PUT", path, {"deadline": "2088-01-01T00:00:00Z"}), 400, "invalid", "later")
+	equal(ask("carl", "DELETE", path).status, 204)
+	problem(ask("carl", "DELETE", path), 404, "not_found")
+	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
+	path = "leaderboards/small/disqualifications/eve"
+	problem(ask("carl", "PUT", path, {"reason": ""}), 400, "invalid", "reason")
+	equal(ask("carl", "PUT", path, {"reason": "odd"}).status, 204)
+	audited("leaderboard.disqualify", "small", "carl")
+	one = ask("carl", "GET", "leaderboards/small/exceptions").json["items"][0]
+	equal((one["kind"], one["user"], one["reason"]), ("disqualification", "eve", "odd"))
+	equal(ask("carl", "DELETE", path).status, 204)
+	equal(ask("carl", "POST", "submissions/{id}/disqualify", {"reason": "odd"}).status, 204)
+	audited("submission.disqualify", f"submission {made['id']}", "carl")
+	equal(ask("carl", "POST", "submissions/{id}/requalify").status, 204)
+	problem(ask("carl", "POST", "submissions/{id}/requalify"), 404, "not_found")
+
+
+@test
+def roles_on_a_leaderboard_can_be_given_and_taken():
+	equal(ask("carl", "PUT", "leaderboards/small/roles/eve", {"role": "jury"}).status, 204)
+	audited("leaderboard.role", "small", "carl")
+	problem(
+		ask("carl", "PUT", "leaderboards/small/roles/eve", {"role": "king"}),
+		400,
+		"invalid",
+		"co-creator and jury",
+	)
+	problem(ask("carl", "PUT", "leaderboards/small/roles/x%20y", {"role": "jury"}), 400, "invalid")
+	roles = ask("carl", "GET", "leaderboards/small/roles").json["items"]
+	equal([(one["user"], one["role"]) for one in roles], [("eve", "jury")])
+	equal(ask("carl", "DELETE", "leaderboards/small/roles/eve").status, 204)
+	problem(ask("carl", "DELETE", "leaderboards/small/roles/eve"), 404, "not_found", "no role")
+	ranks = ask("carl", "GET", "leaderboards/small/unfrozen").json["items"]
+	equal([(one["user"], one["rank"], one["public_rank"]) for one in ranks], [("ada", 1, 1)])
 
 
 @test
@@ -595,6 +649,39 @@ def users_can_be_listed_given_roles_and_banned():
 
 
 @test
+def lost_factors_are_removed():
+	sql(
+		"INSERT INTO passkeys (user_id, name, credential_id, credential_hash, algorithm, "
+		"public_key, sign_count) SELECT id, 'key', 'x', UNHEX(SHA2('x', 256)), -7, 'k', 0 "
+		"FROM users WHERE name = 'eve'"
+	)
+	rows = {
+		one["name"]: one["second_factor"]
+		for one in ask("root-of-all", "GET", "users").json["items"]
+	}
+	equal((rows["eve"], rows["root-of-all"]), (True, False))
+	problem(
+		ask("root-of-all", "POST", "users/eve/remove-factors", {"confirm": "eva"}),
+		400,
+		"confirmation",
+		"the user's name: eve",
+	)
+	problem(
+		ask("root-of-all", "POST", "users/root-of-all/remove-factors", {"confirm": "root-of-all"}),
+		400,
+		"invalid",
+		"your own account",
+	)
+	equal(ask("root-of-all", "GET", "users?q=eve").json["items"][0]["second_factor"], True)
+	done = ask("root-of-all", "POST", "users/eve/remove-factors", {"confirm": "eve"})
+	equal(done.json["second_factor"], False)
+	audited("user.remove_factor", "eve")
+	problem(
+		ask("root-of-all", "POST", "users/eve/remove-factors", {"confirm": "eve"}), 404, "not_found"
+	)
+
+
+@test
 def invite_codes_can_be_created_and_revoked():
 	answer = ask(
 		"carl",
@@ -637,6 +724,26 @@ def invite_codes_can_be_created_and_revoked():
 		),
 		("revoked", int(before) + 1),
 	)
+
+
+@test
+def similar_submissions_are_listed():
+	equal(ask("carl", "GET", "leaderboards/small/similar").json, {"items": [], "next": None})
+	problem(ask("dora", "GET", "leaderboards/small/similar"), 403, "forbidden")
+
+
+@test
+def questions_can_be_answered():
+	page = "/leaderboard/small/questions"
+	clients["ada"].post(page, [("action", "ask"), ("text", "May I?")])
+	number = value("SELECT MAX(id) FROM questions")
+	problem(ask("dora", "PUT", f"questions/{number}", {"answer": "x"}), 404, "not_found")
+	problem(ask("carl", "PUT", f"questions/{number}", {"answer": " "}), 400, "invalid", "Write")
+	answer = ask("carl", "PUT", f"questions/{number}", {"answer": "No.", "for_all": True})
+	equal((answer.status, answer.json["answer"], answer.json["asked_by"]), (200, "No.", "ada"))
+	audited("question.answer", "small", "carl")
+	problem(ask("carl", "POST", "announcements", {"text": "x"}), 400, "invalid", "Choose one")
+	problem(ask("carl", "DELETE", "announcements/1"), 404, "not_found")
 
 
 @test

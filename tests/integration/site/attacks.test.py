@@ -219,13 +219,10 @@ def strangers_find_nothing_hidden_held_or_withheld_on_any_page():
 
 
 @test
-def a_creator_finds_neither_hidden_submissions_nor_sources_of_others():
-	for address, answer in crawl(carl):
-		found = canaries("hiddencanary", "reasoncanary", "notecanary", "admincanary").search(
-			answer.bytes
-		)
-		assert not found, (address, found[0])
-		assert not (address.endswith("/source") and answer.status == 200), address
+def a_creator_finds_what_is_hidden_on_the_own_leaderboard():
+	answers = list(crawl(carl))
+	assert any(HIDDEN.search(answer.bytes) for _, answer in answers)
+	assert any(address.endswith("/source") and answer.status == 200 for address, answer in answers)
 
 
 @test
@@ -304,7 +301,9 @@ ACTIONS = {
 	"/admin/contest/*": ["save", "add", "remove", "final"],
 	"/contest/*/registration": ["register", "leave"],
 	"/contest/*/teams": ["create", "join", "leave", "limit", "add", "remove"],
-	"/admin/users": ["role", "link", "unban"],
+	"/account/security": ["add_passkey", "remove_passkey", "remove_app", "codes"],
+	"/admin/users": ["role", "link", "unban", "factors"],
+	"/leaderboard/*/questions": ["ask", "answer", "read"],
 	"/admin/workers": ["pause", "resume"],
 	"/admin/announcements": ["make", "end"],
 	"/admin/submission/*": ["hold", "note"],

@@ -114,6 +114,12 @@ B200 = [
 	("gpu", "B200"),
 	("accepting", "1"),
 ]  # no worker has a B200, so submissions for it stay queued
+CUP = [
+	("title", "Cup"),
+	("starts", "2089-10-01 09:00"),
+	("ends", "2089-10-01 14:00"),
+	("freeze_minutes", "0"),
+]
 DEEDS = [
 	(
 		"/admin/leaderboards/new",
@@ -123,6 +129,54 @@ DEEDS = [
 		"club",
 		"Created, public once its check passes, for B200; deadline: none; 2 files.",
 		[("task", "task.zip", task_zip())],
+	),
+	(
+		"/admin/leaderboard/*/roles",
+		"/admin/leaderboard/club/roles",
+		[("action", "give"), ("user", "ada"), ("role", "jury")],
+		"leaderboard.role",
+		"club",
+		"ada: jury, was none",
+	),
+	(
+		"/admin/leaderboard/*/exceptions",
+		"/admin/leaderboard/club/exceptions",
+		[("action", "disqualify"), ("user", "ada"), ("reason", "It is odd."), ("confirm", "yes")],
+		"leaderboard.disqualify",
+		"club",
+		"ada: It is odd.",
+	),
+	(
+		"/admin/contests/new",
+		"/admin/contests/new",
+		[("name", "cup"), *CUP],
+		"contest.create",
+		"cup",
+		"",
+	),
+	(
+		"/admin/contest/*",
+		"/admin/contest/cup",
+		[("action", "save"), *CUP, ("title", "The cup")],
+		"contest.change",
+		"cup",
+		"",
+	),
+	(
+		"/admin/contest/*",
+		"/admin/contest/cup",
+		[("action", "add"), ("user", "ada")],
+		"contest.register",
+		"ada",
+		"cup",
+	),
+	(
+		"/admin/contest/*",
+		"/admin/contest/cup",
+		[("action", "remove"), ("user", "ada"), ("confirm", "yes")],
+		"contest.unregister",
+		"ada",
+		"cup",
 	),
 	(
 		"/admin/leaderboard/*/edit",
@@ -532,7 +586,16 @@ ELSEWHERE = {
 	"team.join": "teams",
 	"team.leave": "teams",
 	"team.remove": "teams",
+	"contest.final": "contests",
+	"leaderboard.extend": "exceptions",
+	"question.answer": "board_questions",
+	"submission.disqualify": "api_admin",
+	"user.add_factor": "factors",
 	"user.link_identity": "sign_in",
+	"user.recovery_code": "factors",
+	"user.recovery_codes": "factors",
+	"user.refuse_passkey": "factors",
+	"user.remove_factor": "factors",
 	"user.mail": "mail",
 	"user.password": "users",
 	"user.unlink_identity": "sign_in",
@@ -661,6 +724,9 @@ def this_suite_covers_every_action_that_the_programs_log():
 				if not name.endswith((".py", ".cu", ".cuh"))
 			}
 	equal(written - {deed[3] for deed in DEEDS} - set(ELSEWHERE), set())
+	words = (ROOT / "cgi" / "admin" / "audit_words.c").read_text()
+	for name in written:
+		contains(words, f'"{name}"')
 	for action, suite in ELSEWHERE.items():
 		contains((ROOT / "tests" / "integration" / "site" / f"{suite}.test.py").read_text(), action)
 

@@ -142,9 +142,7 @@ def the_queue_names_both_users_and_neither_as_the_owner():
 @test
 def a_device_that_runs_a_comparison_says_so():
 	first, second = (int(row[0]) for row in sql("SELECT id FROM submissions ORDER BY id"))
-	contains(
-		words(admin, "/admin/workers"), f"Comparing submission {second} with {first}: timing 1/1."
-	)
+	contains(words(admin, "/admin/workers"), f"{second} against {first}, timing 1/1")
 	contains(
 		site.manage("worker", "list"), f"submissions {second} and {first} compared: timing 1/1"
 	)
@@ -195,7 +193,7 @@ def both_pages_and_the_ranking_show_a_tie():
 	contains(
 		words(anyone, f"/submission/{second}"), "Ranked =1 on CPU. Tied with ada head to head."
 	)
-	contains(page, "counts with the mean of its results. How ranking works")
+	contains(page, "share a rank, marked with =. How ranking works")
 	contains(page, "Podium runs them head to head on one CPU")
 	for path in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
 		contains(
@@ -284,7 +282,7 @@ def a_comparison_no_longer_counts_once_the_times_are_not_close():
 	until(lambda: comparison() == "done")
 	sql(f"UPDATE jobs SET score_ns = 11000 WHERE submission_id = {second}")
 	site.manage("ranking", "rebuild", "small")
-	said = "It decides nothing any more, because their times are no longer close."
+	said = "The ranking no longer uses it, because their times are no longer close."
 	page = words(anyone, "/leaderboard/small")
 	contains(page, "1 ada 10.0000")
 	lacks(page, "Behind")
@@ -392,7 +390,7 @@ def once_an_entry_is_replaced_its_comparisons_decide_nothing():
 	ranked(ada, 5000.0)
 	contains(
 		words(anyone, f"/submission/{second}"),
-		"It decides nothing any more, because one of the two is not its user’s best.",
+		"The ranking no longer uses it, because one of the two is not its user’s best.",
 	)
 	lacks(words(anyone, "/leaderboard/small"), "compared with")
 

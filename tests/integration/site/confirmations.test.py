@@ -30,6 +30,8 @@ ASKS = {
 	"/admin/review": "here",
 	"/admin/submission/*": "here",
 	"/admin/users": "here",
+	"/admin/leaderboard/*/roles": "here",
+	"/admin/leaderboard/*/exceptions": "roles",
 	"/admin/workers": "here",
 	"/submission/*/cancel": "here",
 	"/submission/*/withdraw": "participants",
@@ -42,9 +44,11 @@ ASKS = {
 	"/admin/sets/*": "sets",
 	"/admin/contest/*": "contests",
 	"/account/identities": "sign_in",
+	"/account/security": "factors",
 }
 LOSES_NOTHING = {
 	"/submit",
+	"/leaderboard/*/questions",
 	"/leaderboard/*/submit",
 	"/submission/*/restore",
 	"/submission/*/note",
@@ -63,6 +67,11 @@ LOSES_NOTHING = {
 	"/mail/unsubscribe/*",
 	"/forgot",
 	"/sign-in",
+	"/login/passkey",
+	"/login/factor",
+	"/passkey/challenge",
+	"/account/security/app",
+	"/account/confirm",
 	"/account/overtaken",
 	"/device",
 	"/admin/gpus/release",
@@ -337,6 +346,21 @@ def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
 		[("action", "role"), ("user", "bob"), ("role", "participant")],
 		"SELECT role FROM users WHERE name = 'bob'",
 		["They create no leaderboards"],
+	)
+	roles = "SELECT role FROM leaderboard_roles"
+	equal(
+		admin.post(
+			"/admin/leaderboard/small/roles",
+			[("action", "give"), ("user", "bob"), ("role", "jury")],
+		).status,
+		303,
+	)
+	asks(
+		admin,
+		"/admin/leaderboard/small/roles",
+		[("action", "take"), ("user", "bob")],
+		roles,
+		["Take the role of bob on small away?"],
 	)
 	equal(
 		admin.post(

@@ -441,6 +441,41 @@ def a_closed_leaderboard_opens_for_the_contestants():
 
 
 @test
+def who_leaves_a_contest_leaves_its_closed_leaderboards():
+	make_board(carl, "zeta", TEMPLATE_TASK)
+	hide = [("action", "save"), ("visibility", "closed"), ("confirm", "yes")]
+	done(carl.post("/admin/leaderboard/zeta/publishing", hide))
+	done(carl.post("/admin/contests/new", fields(name="left", problems="zeta")))
+	seats = (
+		"SELECT COUNT(*) FROM leaderboard_members m JOIN leaderboards l ON l.id = m.leaderboard_id "
+		"WHERE l.name = 'zeta'"
+	)
+	for client in (ada, bob):
+		done(client.post("/contest/left/registration", [("code", CODE)], form="/contest/left"))
+	equal(value(seats), "2")
+	done(ada.post("/contest/left/registration", [("action", "leave")], form="/contest/left"))
+	equal(value(seats), "1")
+	done(carl.post("/admin/contest/left", [("action", "remove"), ("user", "bob")]))
+	equal(value(seats), "0")
+
+
+@test
+def codes_cannot_be_guessed():
+	def send(code):
+		return eve.post("/contest/left/registration", [("code", code)], form="/contest/left")
+
+	equal([send(f"guess-{number}").status for number in range(11)], 10 * [422] + [429])
+	equal(send(CODE).status, 429)
+	equal(
+		value(
+			"SELECT COUNT(*) FROM contest_entrants e JOIN users u ON u.id = e.user_id "
+			"WHERE u.name = 'eve'"
+		),
+		"0",
+	)
+
+
+@test
 def a_leaderboard_belongs_to_one_contest_and_may_leave_before_the_start():
 	make_board(carl, "delta")
 	done(carl.post("/admin/contests/new", fields(name="first", problems="delta")))

@@ -210,7 +210,7 @@ def an_admins_cancellation_shows_the_name_and_is_in_the_audit_log():
 def edit_devices(*gpus):
 	return admin.post(
 		"/admin/leaderboard/small/edit",
-		[*(("gpu", name) for name in gpus), ("accepting", "1"), ("sources_public", "1")],
+		[*(("gpu", name) for name in gpus), ("accepting", "1"), ("sources", "deadline")],
 	)
 
 
@@ -751,7 +751,7 @@ def quotas_are_set_in_the_form_of_a_leaderboard():
 	clean()
 	edit = lambda *fields: admin.post(
 		"/admin/leaderboard/small/edit",
-		[("gpu", "CPU"), ("gpu", "H200"), ("accepting", "1"), ("sources_public", "1"), *fields],
+		[("gpu", "CPU"), ("gpu", "H200"), ("accepting", "1"), ("sources", "deadline"), *fields],
 	)
 	equal(
 		edit(("quota_ranked", "7"), ("quota_ranked_hours", "48"), ("quota_test", "9")).status, 303

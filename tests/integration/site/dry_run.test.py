@@ -252,7 +252,7 @@ def they_appear_in_no_history_quota_activity_or_list():
 
 @test
 def strangers_find_none_of_them_before_or_after_the_deadline():
-	sql("UPDATE leaderboards SET sources_public_after_deadline = TRUE WHERE name = 'sound'")
+	sql("UPDATE leaderboards SET sources_open = 'deadline' WHERE name = 'sound'")
 	for deadline in ("NULL", "UTC_TIMESTAMP(3) - INTERVAL 1 DAY"):
 		sql(f"UPDATE leaderboards SET deadline = {deadline} WHERE name = 'sound'")
 		for one in entries():

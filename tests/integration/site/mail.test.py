@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, whole  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from mail_server import EXIM, PASSWORD as MAIL_PASSWORD, MailServer  # noqa: E402
+from programs import Program, make_token  # noqa: E402
 from small_task import case, done, make_board, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
@@ -147,6 +148,9 @@ def an_address_counts_after_its_link_was_opened_once():
 	contains(whole(anonymous.post(path)).words(), "Address confirmed")
 	equal(anonymous.get(path).status, 404)
 	contains(whole(ada.get("/account/mail")).words(), "Podium writes to ada@one.example")
+	logged = sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'user.mail'")
+	equal([entry[:2] for entry in logged], [["ada", "ada"], ["ada", "ada"]])
+	lacks(str(logged), "@")
 
 
 @test
@@ -314,7 +318,7 @@ def one_click_unsubscribes_without_a_session():
 		equal(click(wrong).status, 404)
 	equal(value("SELECT FIND_IN_SET('overtaken', kinds) > 0 FROM mail_addresses"), "1")
 	equal(click(path).status, 200)
-	equal(value("SELECT kinds FROM mail_addresses"), "deadline,trouble")
+	equal(value("SELECT kinds FROM mail_addresses"), "deadline,trouble,asked,answered")
 	done(
 		ada.post(
 			"/account/mail",
@@ -322,6 +326,25 @@ def one_click_unsubscribes_without_a_session():
 		)
 	)
 	equal(value("SELECT kinds FROM mail_addresses"), "overtaken,finished,deadline")
+
+
+@test
+def programs_choose_notifications():
+	program = Program(site.url, make_token(ada, "notifications", "read", "submit"))
+	address = "/api/v1/me/notifications"
+	had = program.read(address)
+	equal(had["address_confirmed"], True)
+	equal(had["kinds"], ["overtaken", "finished", "deadline"])
+	answer = program.ask("PUT", address, {"kinds": ["trouble"]})
+	equal((answer.status, answer.json["kinds"]), (200, ["trouble"]))
+	equal(value("SELECT kinds FROM mail_addresses"), "trouble")
+	refused = program.ask("PUT", address, {"kinds": ["finished", "spam"]})
+	equal((refused.status, value("SELECT kinds FROM mail_addresses")), (400, "trouble"))
+	contains(refused.json["detail"], '"spam" is no kind of e-mail')
+	without = Program(site.url, make_token(carl, "notifications", "read", "submit"))
+	equal(without.ask("PUT", address, {"kinds": []}).status, 409)
+	equal(without.read(address)["address_confirmed"], False)
+	equal(program.ask("PUT", address, {"kinds": had["kinds"]}).status, 200)
 
 
 @test
@@ -353,6 +376,38 @@ def creators_hear_of_internal_errors():
 	submit_source(bob, source_of(case(7e3), verdict={"verdict": "internal error"}))
 	wait_for_state("carl@one.example", "trouble", "sent")
 	arrived("carl@one.example", "Internal error on small")
+
+
+@test
+def questions_and_answers_are_told():
+	page = "/leaderboard/small/questions"
+	sql("UPDATE mail_addresses SET kinds = 'asked,answered'")
+	ask = [("action", "ask"), ("text", "May I?\n.\nBcc: eve@one.example")]
+	done(ada.post(page, ask))
+	wait_for_state("carl@one.example", "asked", "sent")
+	mail = arrived("carl@one.example", "A question about small")
+	contains(mail.get_content(), "May I?\n.\nBcc: eve@one.example")
+	contains(mail.get_content(), f"{site.url}{page}")
+	reply = [("action", "answer"), ("question", value("SELECT MAX(id) FROM questions"))]
+	done(carl.post(page, [*reply, ("answer", "No."), ("for", "asker")]))
+	wait_for_state("ada@two.example", "answered", "sent")
+	mail = arrived("ada@two.example", "Your question about small was answered")
+	contains(mail.get_content(), "which only you can read:\n\nNo.")
+	equal(value("SELECT COUNT(*) FROM mails WHERE kind IN ('asked', 'answered')"), "2")
+
+
+@test
+def a_question_answered_and_an_answer_read_before_sending_are_not_told():
+	page = "/leaderboard/small/questions"
+	sql("DELETE FROM mails WHERE kind IN ('asked', 'answered')")
+	stop_senders()
+	done(ada.post(page, [("action", "ask"), ("text", "Again?")]))
+	reply = [("action", "answer"), ("question", value("SELECT MAX(id) FROM questions"))]
+	done(carl.post(page, [*reply, ("answer", "No."), ("for", "all")]))
+	done(ada.post(page, [("action", "read")]))
+	start_sender()
+	for address, kind in (("carl@one.example", "asked"), ("ada@two.example", "answered")):
+		contains(wait_for_state(address, kind, "withheld")[2], "does not hold any more")
 
 
 @test

@@ -49,7 +49,9 @@ def attention(client):
 	return [
 		(
 			re.search(r'data-state="[^"]*">([^<]*)<', item)[1],
-			*re.search(r'<a href="([^"]*)">([^<]*)</a>', item).group(2, 1),
+			*re.search(r'<a class="cut" title="[^"]*" href="([^"]*)">([^<]*)</a>', item).group(
+				2, 1
+			),
 			re.search(r'class="button small"[^>]*>([^<]*)<', item)[1],
 		)
 		for item in items
@@ -73,8 +75,19 @@ def every_page_has_the_sidebar_with_the_current_link():
 @test
 def creators_see_only_their_links():
 	links = re.findall(r'href="([^"]*)"', sidebar(carl.get("/admin")))
-	equal(links, ["/admin", "/admin#leaderboards", "/admin/invites"])
-	equal(len(re.findall(r"href=", sidebar(admin.get("/admin")))), 11)
+	equal(
+		links,
+		[
+			"/admin",
+			"/admin#leaderboards",
+			"/contests",
+			"/admin/invites",
+			"/admin/announcements",
+			"/admin/submissions",
+			"/admin/rejudgings",
+		],
+	)
+	equal(len(re.findall(r"href=", sidebar(admin.get("/admin")))), 12)
 
 
 @test
@@ -129,7 +142,8 @@ def workers_in_trouble_are_listed_for_admins():
 		[admin],
 	)
 	appears(
-		"UPDATE workers SET checks = '[{\"state\": \"fault\"}]' WHERE name = 'there'",
+		"UPDATE workers SET checks = JSON_ARRAY(JSON_OBJECT('state', 'fault', 'name', 'seccomp')) "
+		"WHERE name = 'there'",
 		("host", "there", "/admin/host/there", "See details"),
 		"DELETE FROM workers WHERE name = 'there'",
 		[admin],

@@ -106,15 +106,15 @@ def a_plan_is_for_those_who_may_see_the_source():
 	for client, status in ((ada, 200), (admin, 200), (bob, 403), (anyone, 403)):
 		equal(client.get(address).status, status)
 		equal(client.get(f"/submission/{planned}/source").status, status)
-	contains(bob.get(address).words(), "The plans of a submission are its author's.")
-	public = "UPDATE leaderboards SET sources_public_after_deadline = 1, deadline = '2020-01-01'"
+	contains(bob.get(address).words(), "The plans of a submission are its author's")
+	public = "UPDATE leaderboards SET sources_open = 'deadline', deadline = '2020-01-01'"
 	sql(public)
 	for client in (bob, anyone):
 		equal(client.get(address).status, 200)
 	sql("UPDATE leaderboards SET deadline = '2099-01-01'")
 	equal(bob.get(address).status, 403)
-	contains(bob.get(address).words(), "until the leaderboard's deadline has passed")
-	sql("UPDATE leaderboards SET sources_public_after_deadline = 0, deadline = NULL")
+	contains(bob.get(address).words(), "until the deadline has passed")
+	sql("UPDATE leaderboards SET sources_open = 'never', deadline = NULL")
 
 
 @test
@@ -316,13 +316,13 @@ def the_author_sees_what_changed_against_the_best_submission():
 @test
 def times_that_are_withheld_are_not_in_the_plan_either():
 	held = "held_at = UTC_TIMESTAMP(3), held_reason = 'implausible'"
-	sql("UPDATE leaderboards SET sources_public_after_deadline = 1, deadline = '2020-01-01'")
+	sql("UPDATE leaderboards SET sources_open = 'deadline', deadline = '2020-01-01'")
 	contains(page_of(bob, planned).text, "_Z3addPf")
 	sql(f"UPDATE jobs SET {held} WHERE submission_id = {planned}")
 	lacks(page_of(bob, planned).text, "_Z3addPf")
 	contains(page_of(ada, planned).text, "_Z3addPf")
 	sql(f"UPDATE jobs SET held_at = NULL WHERE submission_id = {planned}")
-	sql("UPDATE leaderboards SET sources_public_after_deadline = 0, deadline = NULL")
+	sql("UPDATE leaderboards SET sources_open = 'never', deadline = NULL")
 
 
 @test

@@ -1128,7 +1128,7 @@ def an_admin_sees_and_deletes_any_submission():
 	for _ in range(2):
 		equal(command("DELETE", f"/admin/submissions/{number}")["submission_id"], number)
 	equal(ada.get(f"/submission/{number}").status, 404)
-	contains(bob.get(f"/submission/{number}").words(), "An admin has deleted it with popcorn-cli.")
+	contains(bob.get(f"/submission/{number}").words(), "It was deleted with popcorn-cli.")
 	with refused(404, "Submission not found"):
 		panel().ask("GET", "/admin/submissions/99999999", admin=True)
 

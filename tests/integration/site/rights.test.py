@@ -55,6 +55,8 @@ PEOPLE = [
 	"stranger",
 	"admin",
 	"onetime",
+	"cocreator",
+	"jury",
 ]
 clients = {who: Client(site.url) for who in PEOPLE}
 NAMES = {
@@ -66,6 +68,8 @@ NAMES = {
 	"banned": "mallory",
 	"deleted": "gone",
 	"onetime": "tim",
+	"cocreator": "coco",
+	"jury": "judy",
 }
 tokens, kept_cookies, made = {}, {}, {}
 
@@ -75,12 +79,14 @@ ADDRESS_FORM = [("action", "set"), ("address", "new@one.example"), ("current", P
 WITHOUT_TOKEN = ["/mail/unsubscribe/*"]
 
 
-def rights(outside, author, other, creator, stranger, admin, onetime="account"):
+def rights(outside, author, other, creator, stranger, admin, onetime="account", **roles):
 	"""Returns the expected answer for each of PEOPLE: `ok`, a status, or `login` or `account` for a
-	redirect to that page. `outside` is the answer for nobody, banned and deleted."""
-	return dict(
-		zip(PEOPLE, (outside, outside, outside, author, other, creator, stranger, admin, onetime))
-	)
+	redirect to that page. `outside` is the answer for nobody, banned and deleted. "cocreator" and
+	"jury" are participants with a role on the leaderboard small; without one named here, they get
+	the answer of "other", who has none. "stranger" is the creator of another leaderboard."""
+	given = (outside, outside, outside, author, other, creator, stranger, admin, onetime)
+	answers = dict(zip(PEOPLE, given))
+	return answers | {who: roles.get(who, other) for who in ("cocreator", "jury")}
 
 
 EVERYBODY = rights("ok", "ok", "ok", "ok", "ok", "ok")
@@ -89,11 +95,15 @@ EVEN_BEFORE = rights(
 )  # even a user who must first choose a password
 MEMBERS = rights("login", "ok", "ok", "ok", "ok", "ok")
 THE_AUTHOR = rights("login", "ok", "403", "403", "403", "403")
-AUTHOR_OR_ADMIN = rights("login", "ok", "403", "403", "403", "ok")
-SOURCE = rights("403", "ok", "403", "403", "403", "ok")
+AUTHOR_OR_CREATOR = rights("login", "ok", "403", "ok", "403", "ok", cocreator="ok")
+SOURCE = rights("403", "ok", "403", "ok", "403", "ok", cocreator="ok", jury="ok")
 CREATORS = rights("login", "403", "403", "ok", "ok", "ok")
-ITS_CREATOR = rights("login", "403", "403", "ok", "403", "ok")
-CREATOR_OR_NONE = rights("login", "403", "403", "ok", "404", "ok")
+STAFF = rights("login", "403", "403", "ok", "ok", "ok", cocreator="ok", jury="ok")
+ITS_CREATOR = rights("login", "403", "403", "ok", "403", "ok", cocreator="ok")
+ITS_JURY = rights("login", "403", "403", "ok", "403", "ok", cocreator="ok", jury="ok")
+ITS_OWNER = rights("login", "403", "403", "ok", "403", "ok")
+CREATOR_OR_NONE = rights("login", "403", "403", "ok", "404", "ok", cocreator="ok", jury="404")
+THE_INVITER = rights("login", "403", "403", "ok", "404", "ok", cocreator="404", jury="404")
 THE_UPLOADER = rights("login", "403", "403", "ok", "404", "404")
 ADMINS = rights("login", "403", "403", "403", "403", "ok")
 
@@ -114,12 +124,13 @@ PAGES = {
 	"/leaderboard/*/task/**": ("/leaderboard/small/task/file/eval.py", EVERYBODY),
 	"/leaderboard/*/raw/**": ("/leaderboard/small/raw/file/eval.py", EVERYBODY),
 	"/leaderboard/*/template/*": ("/leaderboard/small/template/Python", EVERYBODY),
+	"/leaderboard/*/questions": ("/leaderboard/small/questions", EVERYBODY),
 	"/submission/*": ("/submission/{ada}", EVERYBODY),
 	"/submission/*/status": ("/submission/{ada}/status", EVERYBODY),
 	"/submission/*/source": ("/submission/{ada}/source", SOURCE),
 	"/submission/*/artifact/*": ("/submission/{ada}/artifact/{artifact}", SOURCE),
 	"/submission/*/plan/*": ("/submission/{ada}/plan/{recorded}", SOURCE),
-	"/submission/*/cancel": ("/submission/{waiting}/cancel", AUTHOR_OR_ADMIN),
+	"/submission/*/cancel": ("/submission/{waiting}/cancel", AUTHOR_OR_CREATOR),
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", THE_AUTHOR),
 	"/submission/*/note": ("/submission/{ada}/note", THE_AUTHOR),
 	"/compare": ("/compare?a={ada}&b={bob}", EVERYBODY),
@@ -134,7 +145,7 @@ PAGES = {
 	"/contest/*.csv": ("/contest/over.csv", EVERYBODY),
 	"/contest/*": ("/contest/over", EVERYBODY),
 	"/contest/*/teams": ("/contest/over/teams", EVERYBODY),
-	"/contest/*/reveal": ("/contest/over/reveal", ITS_CREATOR),
+	"/contest/*/reveal": ("/contest/over/reveal", ITS_OWNER),
 	"/contest/*/certificate/*": (
 		"/contest/over/certificate/ada",
 		rights("login", "ok", "403", "ok", "403", "ok"),
@@ -159,6 +170,10 @@ PAGES = {
 	"/sign-in/*": ("/sign-in/hub", EVERYBODY),
 	"/sign-in/*/callback": ("/sign-in/hub/callback", rights(*6 * ["403"])),
 	"/account/identities": ("/account/identities", MEMBERS),
+	"/login/factor": ("/login/factor", EVERYBODY),
+	"/account/security": ("/account/security", MEMBERS),
+	"/account/security/app": ("/account/security/app", MEMBERS),
+	"/account/confirm": ("/account/confirm", rights("login", *6 * ["ok"])),
 	"/account/tokens": ("/account/tokens", MEMBERS),
 	"/account/mail": ("/account/mail", MEMBERS),
 	"/device": ("/device?code=BCDF-GHJK", MEMBERS),
@@ -166,36 +181,40 @@ PAGES = {
 	"/account/export": ("/account/export", MEMBERS),
 	"/account/delete": ("/account/delete", MEMBERS),
 	"/account/deleted": ("/account/deleted", EVERYBODY),
-	"/admin": ("/admin", CREATORS),
+	"/admin": ("/admin", STAFF),
 	"/admin/leaderboards/new": ("/admin/leaderboards/new", CREATORS),
 	"/admin/leaderboard/*/edit": ("/admin/leaderboard/small/edit", ITS_CREATOR),
-	"/admin/leaderboard/*/delete": ("/admin/leaderboard/small/delete", ITS_CREATOR),
+	"/admin/leaderboard/*/delete": ("/admin/leaderboard/small/delete", ITS_OWNER),
 	"/admin/leaderboard/*/publishing": ("/admin/leaderboard/small/publishing", ITS_CREATOR),
 	"/admin/leaderboard/*/versions": ("/admin/leaderboard/small/versions", ITS_CREATOR),
 	"/admin/leaderboard/*/diff": ("/admin/leaderboard/small/diff", ITS_CREATOR),
 	"/admin/leaderboard/*/switch": ("/admin/leaderboard/small/switch?version=1", ITS_CREATOR),
-	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", ITS_CREATOR),
+	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", ITS_OWNER),
+	"/admin/leaderboard/*/exceptions": ("/admin/leaderboard/small/exceptions", ITS_CREATOR),
+	"/admin/leaderboard/*/unfrozen": ("/admin/leaderboard/small/unfrozen", ITS_JURY),
+	"/admin/leaderboard/*/roles": ("/admin/leaderboard/small/roles", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", ITS_CREATOR),
 	"/admin/leaderboard/*/dryrun/status": ("/admin/leaderboard/small/dryrun/status", ITS_CREATOR),
+	"/admin/leaderboard/*/similar": ("/admin/leaderboard/small/similar", ITS_JURY),
 	"/admin/leaderboard/*/hooks": ("/admin/leaderboard/small/hooks", ITS_CREATOR),
 	"/admin/hooks": ("/admin/hooks", ADMINS),
 	"/admin/hooks/*": ("/admin/hooks/{hook}", CREATOR_OR_NONE),
 	"/admin/hooks/*/status": ("/admin/hooks/{hook}/status", CREATOR_OR_NONE),
 	"/admin/contests/new": ("/admin/contests/new", CREATORS),
-	"/admin/contest/*": ("/admin/contest/cup", ITS_CREATOR),
-	"/admin/invites": ("/admin/invites", CREATORS),
+	"/admin/contest/*": ("/admin/contest/cup", ITS_OWNER),
+	"/admin/invites": ("/admin/invites", STAFF),
 	"/admin/sets/new": ("/admin/sets/new", CREATORS),
 	"/admin/sets/*": ("/admin/sets/{set}", THE_UPLOADER),
 	"/admin/host/*": ("/admin/host/{worker}", ADMINS),
 	"/admin/workers": ("/admin/workers", ADMINS),
 	"/admin/review": ("/admin/review", ADMINS),
-	"/admin/submissions": ("/admin/submissions", ADMINS),
-	"/admin/submission/*": ("/admin/submission/{ada}", ADMINS),
-	"/admin/announcements": ("/admin/announcements", ADMINS),
+	"/admin/submissions": ("/admin/submissions?leaderboard=small", ITS_JURY),
+	"/admin/submission/*": ("/admin/submission/{ada}", ITS_CREATOR),
+	"/admin/announcements": ("/admin/announcements", STAFF),
 	"/admin/device/*/*": ("/admin/device/{worker}/{device}", ADMINS),
-	"/admin/rejudgings": ("/admin/rejudgings", ADMINS),
-	"/admin/rejudgings/*": ("/admin/rejudgings/{rejudging}", ADMINS),
-	"/admin/rejudgings/*/*": ("/admin/rejudgings/{rejudging}/{result}", ADMINS),
+	"/admin/rejudgings": ("/admin/rejudgings", STAFF),
+	"/admin/rejudgings/*": ("/admin/rejudgings/{rejudging}", CREATOR_OR_NONE),
+	"/admin/rejudgings/*/*": ("/admin/rejudgings/{rejudging}/{result}", CREATOR_OR_NONE),
 	"/admin/users": ("/admin/users", ADMINS),
 	"/admin/users/*/ban": ("/admin/users/eve/ban", ADMINS),
 	"/admin/audit": ("/admin/audit", ADMINS),
@@ -238,6 +257,9 @@ OWN_SESSION = own(
 OWN_IDENTITY = own(
 	"SELECT i.id FROM identities i JOIN users u ON u.id = i.user_id WHERE u.name = '{name}'"
 )
+OWN_PASSKEY = own(
+	"SELECT p.id FROM passkeys p JOIN users u ON u.id = p.user_id WHERE u.name = '{name}'"
+)
 OWN_TOKEN = own(
 	"SELECT t.id FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE u.name = '{name}'"
 )
@@ -255,10 +277,15 @@ SOURCE_SENT = [("mode", "test"), ("code", "#!POPCORN leaderboard small\na = 1\n"
 FORMS = {
 	"/submit": ("/submit", SOURCE_SENT, MEMBERS),
 	"/leaderboard/*/submit": ("/leaderboard/small/submit", SOURCE_SENT, MEMBERS),
+	"/leaderboard/*/questions": (
+		"/leaderboard/small/questions",
+		[("action", "answer"), ("question", "{question}"), ("answer", "No."), ("for", "all")],
+		rights("login", "403", "404", "ok", "404", "ok", cocreator="ok", jury="ok"),
+	),
 	"/submission/*/cancel": (
 		"/submission/{waiting}/cancel",
 		[("number", "{waiting}")],
-		AUTHOR_OR_ADMIN,
+		AUTHOR_OR_CREATOR,
 	),
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", [("number", "{ada}")], THE_AUTHOR),
 	"/submission/*/restore": ("/submission/{withdrawn}/restore", [], THE_AUTHOR),
@@ -294,6 +321,22 @@ FORMS = {
 		"/account/identities",
 		[("identity", OWN_IDENTITY), ("confirm", "yes")],
 		MEMBERS,
+	),
+	# Nobody waits for a factor here, and browsers offer no passkeys at this site's address.
+	"/login/factor": ("/login/factor", [("code", "123456")], EVERYBODY),
+	"/login/passkey": ("/login/passkey", [("credential", "AA")], rights(*6 * ["422"])),
+	"/passkey/challenge": ("/passkey/challenge", [("purpose", "login")], rights(*7 * ["403"])),
+	"/account/security": (
+		"/account/security",
+		[("action", "remove_passkey"), ("passkey", OWN_PASSKEY), ("confirm", "yes")],
+		MEMBERS,
+	),
+	"/account/security/app": ("/account/security/app", [], MEMBERS),
+	# Only one of them has no factor and confirms with the password.
+	"/account/confirm": (
+		"/account/confirm",
+		[("password", PASSWORD)],
+		rights("login", *5 * ["422"], onetime="ok"),
 	),
 	"/account/password": (
 		"/account/password",
@@ -343,7 +386,7 @@ FORMS = {
 	"/admin/leaderboard/*/delete": (
 		"/admin/leaderboard/small/delete",
 		[("name", "small")],
-		ITS_CREATOR,
+		ITS_OWNER,
 	),
 	"/admin/leaderboard/*/publishing": (
 		"/admin/leaderboard/small/publishing",
@@ -351,10 +394,16 @@ FORMS = {
 		ITS_CREATOR,
 	),
 	"/admin/leaderboard/*/switch": ("/admin/leaderboard/small/switch?version=1", [], ITS_CREATOR),
-	"/admin/leaderboard/*/clone": (
-		"/admin/leaderboard/small/clone",
-		[("name", "twin")],
+	"/admin/leaderboard/*/clone": ("/admin/leaderboard/small/clone", [("name", "twin")], ITS_OWNER),
+	"/admin/leaderboard/*/exceptions": (
+		"/admin/leaderboard/small/exceptions",
+		[("action", "disqualify"), ("user", "ada"), ("reason", "It is odd."), ("confirm", "yes")],
 		ITS_CREATOR,
+	),
+	"/admin/leaderboard/*/roles": (
+		"/admin/leaderboard/small/roles",
+		[("action", "give"), ("user", "eve"), ("role", "jury")],
+		ITS_OWNER,
 	),
 	"/admin/leaderboard/*/dryrun": ("/admin/leaderboard/small/dryrun", [], ITS_CREATOR),
 	"/admin/leaderboard/*/hooks": ("/admin/leaderboard/small/hooks", HOOK, ITS_CREATOR),
@@ -375,11 +424,11 @@ FORMS = {
 		],
 		CREATORS,
 	),
-	"/admin/contest/*": ("/admin/contest/cup", [("action", "add"), ("user", "eve")], ITS_CREATOR),
+	"/admin/contest/*": ("/admin/contest/cup", [("action", "add"), ("user", "eve")], ITS_OWNER),
 	"/admin/invites": (
 		"/admin/invites",
 		[("action", "revoke"), ("invite", "{invite}"), ("confirm", "yes")],
-		CREATOR_OR_NONE,
+		THE_INVITER,
 	),
 	"/admin/sets/new": ("/admin/sets/new", [], CREATORS, [("set", "set.zip", set_zip())]),
 	"/admin/sets/*": ("/admin/sets/{set}", [("set", "{path}"), ("plan", "{plan}")], THE_UPLOADER),
@@ -396,22 +445,22 @@ FORMS = {
 	"/admin/submission/*": (
 		"/admin/submission/{ada}",
 		[("action", "hide"), ("reason", "It is odd."), ("confirm", "yes")],
-		ADMINS,
+		ITS_CREATOR,
 	),
 	"/admin/announcements": (
 		"/admin/announcements",
-		[("action", "make"), ("text", "Hello.")],
-		ADMINS,
+		[("action", "make"), ("text", "Hello."), ("leaderboard", "small")],
+		rights("login", "403", "403", "ok", "422", "ok", cocreator="ok", jury="422"),
 	),
 	"/admin/rejudgings": (
 		"/admin/rejudgings",
 		[("scope", "top"), ("leaderboard", "small"), ("top", "1"), ("gpu", "H200")],
-		ADMINS,
+		ITS_CREATOR,
 	),
 	"/admin/rejudgings/*": (
 		"/admin/rejudgings/{rejudging}",
 		[("action", "apply"), ("name", "small")],
-		ADMINS,
+		CREATOR_OR_NONE,
 	),
 	"/admin/users": (
 		"/admin/users",
@@ -429,7 +478,9 @@ FORMS = {
 NOTHING_TO_DO = {
 	"/logout": ["nobody"],
 	"/theme": PEOPLE,
-	"/account/overtaken": ["author", "creator", "stranger", "admin"],
+	"/login/factor": PEOPLE,
+	"/account/confirm": PEOPLE,
+	"/account/overtaken": ["author", "creator", "stranger", "admin", "cocreator", "jury"],
 }
 
 # ---- the database before and after ----
@@ -438,6 +489,10 @@ NOTHING_TO_DO = {
 # they count requests. Beginning a sign-in stores it.
 BUSY = [
 	"sign_ins",
+	"source_sketches",
+	"sketch_hashes",
+	"similar_sources",
+	"similarity_progress",
 	"workers",
 	"gpus",
 	"device_vitals",
@@ -527,7 +582,7 @@ def make_leaderboards():
 					("name", name),
 					("gpu", "H200"),
 					("accepting", "1"),
-					("sources_public", "1"),
+					("sources", "deadline"),
 					("visibility", "hidden"),
 				],
 				[("task", "task.zip", small_zip())],
@@ -536,7 +591,7 @@ def make_leaderboards():
 	ok(
 		creator.post(
 			"/admin/leaderboard/small/edit",
-			[("gpu", "H200"), ("accepting", "1"), ("sources_public", "1")],
+			[("gpu", "H200"), ("accepting", "1"), ("sources", "deadline")],
 			[("task", "task.zip", small_zip(size=2048))],
 		)
 	)
@@ -562,6 +617,13 @@ def make_leaderboards():
 		)
 	)
 	made["small"] = value("SELECT id FROM leaderboards WHERE name = 'small'")
+	for who, role in (("cocreator", "co-creator"), ("jury", "jury")):
+		ok(
+			creator.post(
+				"/admin/leaderboard/small/roles",
+				[("action", "give"), ("user", NAMES[who]), ("role", role)],
+			)
+		)
 
 
 def make_papers():
@@ -590,6 +652,12 @@ def make_papers():
 		f"UNHEX(SHA2(UNHEX('{64 * '1'}'), 256)), '2099-01-01', REPEAT('k', 32) "
 		"FROM users WHERE name = 'ada'"
 	)
+	ok(
+		clients["author"].post(
+			"/leaderboard/small/questions", [("action", "ask"), ("text", "May I?")]
+		)
+	)
+	made["question"] = value("SELECT MAX(id) FROM questions")
 	ada = value("SELECT id FROM users WHERE name = 'ada'")
 	signed = hmac.digest(32 * b"k", f"unsubscribe {ada} overtaken".encode(), "sha256").hex()
 	made["unsubscribe"] = f"{ada}-overtaken-{signed}"
@@ -600,7 +668,7 @@ def make_papers():
 	made["path"], made["plan"] = (
 		re.search(f'name="{name}" value="([^"]*)"', page)[1] for name in ("set", "plan")
 	)
-	for who in ("author", "other", "creator", "stranger", "admin"):
+	for who in ("author", "other", "creator", "stranger", "admin", "cocreator", "jury"):
 		name, second = NAMES[who], Client(site.url)
 		ok(
 			second.post(
@@ -611,7 +679,11 @@ def make_papers():
 			"INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes) SELECT id, "
 			f"'old', 'podium_x', UNHEX(SHA2(name, 256)), 'read' FROM users WHERE name = '{name}'; "
 			"INSERT INTO identities (user_id, issuer, subject, shown_as) SELECT id, "
-			f"'https://id.example.org', name, name FROM users WHERE name = '{name}'"
+			f"'https://id.example.org', name, name FROM users WHERE name = '{name}'; "
+			"INSERT INTO passkeys (user_id, name, credential_id, credential_hash, algorithm, "
+			"public_key, sign_count) SELECT id, 'key', name, UNHEX(SHA2(name, 256)), -7, 'k', 0 "
+			f"FROM users WHERE name = '{name}'; UPDATE sessions SET confirmed_at = '2099-01-01', "
+			f"factor = 'passkey' WHERE user_id = (SELECT id FROM users WHERE name = '{name}')"
 		)
 	sql(
 		"INSERT INTO terminals (kind, secret_hash, prefix, user_code, name, address, user_agent, "

@@ -278,7 +278,7 @@ def a_creator_cannot_change_another_creators_leaderboard():
 	words = dora.get(path).words()
 	contains(
 		words,
-		"The leaderboard sort belongs to another user. Only its creator and admins may change it.",
+		"The leaderboard sort belongs to another user. Only its creators and admins may change it.",
 	)
 	contains(words, "Refused: 3")
 	page = carl.get(uploaded(carl, tree(seed=4))).text
@@ -295,7 +295,7 @@ def a_change_between_preview_and_confirmation_shows_the_new_plan_instead():
 		("deadline", "2039-05-06T07:08"),
 		("gpu", "H200"),
 		("accepting", "1"),
-		("sources_public", "1"),
+		("sources", "deadline"),
 	]
 	equal(admin.post("/admin/leaderboard/sort/edit", fields).status, 303)
 	answer = confirm(carl, path, page)

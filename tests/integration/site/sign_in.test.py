@@ -6,17 +6,21 @@ strict one of identity_provider.py."""
 import json
 import pathlib
 import re
+import select
+import socket
 import sys
 import time
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
+import glewlwyd  # noqa: E402
 from held import beside  # noqa: E402
 from identity_provider import CLIENT, SECRET, Provider, encoded  # noqa: E402
 from instance import Instance  # noqa: E402
 import mariadb  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from programs import Program, make_token  # noqa: E402
+from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
 
 mariadb.use_own_server()
 PASSWORD = "a long password"
@@ -92,7 +96,7 @@ def count(table, where="TRUE", at=site):
 
 def viewer_of(client):
 	"""The name of the account that is logged in, or None."""
-	found = re.search(r"<h1>([^<]+)</h1>\s*<p>Role:", client.get("/account").text)
+	found = re.search(r'<b class="cut">([^<]+)</b>', client.get("/account").text)
 	return found and found[1]
 
 
@@ -276,6 +280,10 @@ def a_user_links_and_unlinks_on_the_account_page():
 	equal(user.post("/sign-in", [("action", "confirm")]).location, "/account/identities")
 	shown = whole(user.get("/account/identities"))
 	contains(shown.words(), "dora@uni")
+	listed = Program(site.url, make_token(user, "reads", "read")).read("/api/v1/me/identities")
+	equal(
+		[(one["provider"], one["shown_as"]) for one in listed["identities"]], [("Uni", "dora@uni")]
+	)
 	number = re.search(r'name="identity" value="(\d+)"', shown.text)[1]
 	other = Client(site.url)
 	other.register("mallory", PASSWORD)
@@ -355,9 +363,9 @@ def a_state_works_once_and_only_in_its_browser():
 	other.csrf("/login")
 	refused(come_back(other, back), "began in another browser")
 	equal(viewer_of(other), None)
+	cookies = dict(client.cookies)
 	equal(come_back(client, back).location, "/")
-	client.post("/logout", form="/account")
-	client.csrf("/login")
+	client.cookies = cookies  # a login gives the browser another cookie
 	refused(come_back(client, back), "This sign-in was used")
 	equal(viewer_of(client), None)
 	for state in ("", "x" * 43, "' OR 1=1 --"):
@@ -543,6 +551,12 @@ def a_slow_provider_leaves_threads_for_other_pages():
 
 
 @test
+def doctor_names_a_provider_that_does_not_answer():
+	provider.acts["/.well-known/openid-configuration"] = lambda handler: handler.send_error(500)
+	contains(site.admin("doctor").stdout, "warning   Sign-in")
+
+
+@test
 def a_provider_that_is_down_is_named():
 	dead = Provider("127.0.0.5")
 	dead.stop()
@@ -556,8 +570,9 @@ def a_provider_that_is_down_is_named():
 
 @test
 def a_provider_leads_podium_to_no_other_host_of_the_network():
+	inside = socket.create_server(("127.0.0.9", 0))
 	for address in (
-		"https://127.0.0.9/token",
+		f"https://127.0.0.9:{inside.getsockname()[1]}/token",
 		"https://10.0.0.1/token",
 		"http://127.0.0.9/token",
 		"http://localhost:1/token",
@@ -575,6 +590,8 @@ def a_provider_leads_podium_to_no_other_host_of_the_network():
 			provider.reset()
 			equal((address, answer.status), (address, 502))
 			equal(viewer_of(client), None)
+	equal(select.select([inside], [], [], 0)[0], [])  # nobody connected
+	inside.close()
 	provider.change_discovery = lambda one: one.update(issuer="https://other.example.org")
 	refused(Client(site.url).get("/sign-in/uni"), "does not say how to sign in", status=502)
 	provider.change_discovery = lambda one: one.update(authorization_endpoint="javascript:alert(1)")
@@ -603,6 +620,42 @@ def secrets_are_in_no_log_no_page_and_no_table():
 	for secret in (SECRET, urllib.parse.quote(SECRET), code):
 		for text in (logs, pages, audit):
 			lacks(text, secret)
+
+
+# ---- a real provider ----
+
+
+@test
+def glewlwyd_signs_people_in():
+	if not glewlwyd.is_installed():
+		raise Skip("there is no glewlwyd")
+	real = glewlwyd.Glewlwyd()
+	secret = {"client_id": glewlwyd.CLIENT, "client_secret": glewlwyd.SECRET}
+	other = start(lines("real", label="Glewlwyd", issuer=real.issuer, **secret))
+	try:
+		real.add_client(f"{other.url}/sign-in/real/callback")
+		real.add_person("grace", name="Grace Hopper", email="grace@uni.example")
+		real.add_person("linus", name="Linus")
+		first, again, stranger = (Client(other.url) for _ in range(3))
+		equal(come_back(first, real.authorize(begin(first, "real"), "grace")).location, "/sign-in")
+		contains(whole(first.get("/sign-in")).words(), "Glewlwyd")
+		done = first.post("/sign-in", [("action", "create"), ("name", "grace")])
+		equal((done.status, viewer_of(first)), (303, "grace"))
+		equal(come_back(again, real.authorize(begin(again, "real"), "grace")).location, "/")
+		equal(viewer_of(again), "grace")
+		back = real.authorize(begin(stranger, "real"), "linus")
+		equal(come_back(stranger, back).location, "/sign-in")
+		refused(come_back(stranger, back), "was used")
+		used = real.authorize(begin(stranger, "real"), "linus")
+		code = urllib.parse.parse_qs(urllib.parse.urlsplit(used).query)["code"][0]
+		equal(come_back(stranger, used).location, "/sign-in")
+		state = urllib.parse.parse_qs(urllib.parse.urlsplit(begin(stranger, "real")).query)["state"]
+		replayed = urllib.parse.urlencode({"code": code, "state": state[0]})
+		refused(stranger.get(f"/sign-in/real/callback?{replayed}"), "Glewlwyd")
+		contains(other.admin("doctor").stdout, "Glewlwyd answers with its endpoints")
+	finally:
+		other.remove()
+		real.remove()
 
 
 # ---- who may come in ----
@@ -777,8 +830,9 @@ def strangers_do_not_lock_the_owner_out():
 	# The cookie is of this account and this site, and it does not allow more attempts than a name.
 	owner.post("/logout", form="/account")
 	equal([try_password(owner, "carol") for _ in range(11)], [422] * 10 + [429])
-	forged = Client(site.url)
-	forged.cookies = {**owner.cookies, "podium-known": owner.cookies["podium-known"][:-3] + "AAA"}
+	forged, known = Client(site.url), owner.cookies["podium-known"]
+	# Another browser's number, of which the site's signature does not tell.
+	forged.cookies = {**owner.cookies, "podium-known": known[:12] + "AAA" + known[15:]}
 	equal(try_password(forged, "carol", PASSWORD), 429)
 	sql("DELETE FROM rate_limits")
 	equal([try_password(stranger, "dora") for _ in range(10)], [422] * 10)

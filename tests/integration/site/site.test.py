@@ -269,7 +269,7 @@ def an_admin_creates_a_leaderboard_from_a_zip():
 			("deadline", ""),
 			("gpu", "CPU"),
 			("accepting", "1"),
-			("sources_public", "1"),
+			("sources", "deadline"),
 			("visibility", "hidden"),
 		],
 		[("task", "task.zip", task_zip())],
@@ -816,7 +816,7 @@ def an_admin_sees_and_releases_a_gpu_in_quarantine():
 	contains(admin.get("/admin/workers").words(), "GPU-broken was released.")
 	page = admin.get("/admin").words()
 	lacks(page, "It fell off")
-	contains(page, "gpu.release")
+	contains(page, "Released GPU")
 	equal(admin.post("/admin/gpus/release", [("uuid", "GPU-broken")], form="/admin").status, 404)
 	site.sql("DELETE FROM gpus WHERE uuid = 'GPU-broken'")
 

@@ -171,12 +171,12 @@ def what_a_member_submits_belongs_to_the_team():
 	equal(
 		sql(
 			"SELECT u.name, w.name FROM submissions s JOIN users u ON u.id = s.user_id LEFT JOIN "
-			f"users w ON w.id = s.sent_by WHERE s.id = {number}"
+			f"users w ON w.id = s.submitted_by WHERE s.id = {number}"
 		),
 		[["Quick", "bob"]],
 	)
 	equal(value("SELECT COUNT(*) FROM teams WHERE locked_at IS NOT NULL"), "0")
-	contains(ada.get(f"/submission/{number}").words(), "bob submitted for the team Quick")
+	contains(ada.get(f"/submission/{number}").words(), "bob sent the file for Quick")
 	other = submit_time(bob, 1000.0, board="other", mode="test")  # of no contest
 	equal(
 		sql(

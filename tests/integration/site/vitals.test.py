@@ -67,7 +67,7 @@ def the_page_shows_the_last_day_by_hour():
 	)
 	answer = shown()
 	words = answer.words()
-	contains(words, "1 error that the driver reported")
+	contains(words, "Errors (Xid) 1 error")
 	for part in ("32 °C", "34", "36 °C", "2000 MHz"):
 		contains(words, part)
 	lacks(words, "33 °C")
@@ -103,7 +103,8 @@ def the_page_of_workers_summarizes_each_devices_day_in_a_line():
 	)
 	contains(
 		workers(),
-		"43 °C now, at most 77 °C in 24 hours; SM 1500 MHz, memory 2000 MHz, 3 errors in 24 hours;",
+		"Temperature 43 °C at most 77 °C in 24 h SM clock 1500 MHz Memory clock 2000 MHz "
+		"Errors in 24 h 3 errors",
 	)
 	lacks(workers(), "99 °C")
 
@@ -116,17 +117,21 @@ def the_page_of_workers_shows_the_findings_of_doctor_on_each_host():
 	].replace("\\\\", "\\")
 	sql(f"""UPDATE workers SET checks = '[{{"state": "good", "name": "seccomp", "found": "yes"}},
 		{{"state": "fault", "name": "<cgroup>", "found": "no", "costs": "a wall",
-		"mend": "delegate"}},
+		"mend": "run \\\\"fix <it>\\\\" or ask \\\\"us"}},
 		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]'
 			WHERE name = '{worker}' """)
-	contains(workers(), "Host: 1 fault , 1 warning: <cgroup>, clocks. Host checks")
+	contains(workers(), "Host 1 fault <cgroup> 1 warning clocks Host checks")
+	contains(
+		whole(admin.get(f"/admin/host/{worker}")).text,
+		"<b>Fix:</b> run <code>fix &lt;it&gt;</code> or ask &quot;us",
+	)
 	sql(f"UPDATE workers SET checks = NULL WHERE name = '{worker}'")
-	contains(workers(), "Host: not checked yet.")
+	contains(workers(), "Host not checked yet")
 	sql(
 		f'UPDATE workers SET checks = \'[{{"state": "good", "name": "seccomp", "found": '
 		f"\"yes\"}}]' WHERE name = '{worker}'"
 	)
-	contains(workers(), "Host: all checks passed.")
+	contains(workers(), "Host all checks passed")
 	equal(found == "NULL", False)  # at its start the worker stored what it found
 
 

@@ -779,8 +779,8 @@ def a_receiver_that_answers_410_is_switched_off_and_its_page_says_so():
 	page = whole(carl.get(f"/admin/hooks/{hooks['gone']}")).words()
 	contains(
 		page,
-		"Podium switched this webhook off. The receiver answered 410: the address no longer "
-		"exists. It receives no events until you resume it.",
+		"Podium switched this webhook off. It receives no events until you resume it. "
+		"The receiver answered 410: the address no longer exists.",
 	)
 	contains(carl.get("/admin/leaderboard/small/hooks").words(), "switched off")
 	equal(act(carl, "gone", "test").status, 409)
@@ -1037,6 +1037,55 @@ def an_owner_who_lost_the_right_gets_no_more_events():
 		(count, [["withheld"], ["withheld"]]),
 	)
 	sql("UPDATE users SET banned_at = NULL WHERE name = 'carl'")
+
+
+@test
+def questions_and_answers_for_all_are_sent_and_private_ones_never():
+	page = "/leaderboard/small/questions"
+	make_hook(carl, "/admin/leaderboard/small/hooks", "jury", events=("asked", "answered"))
+	done(ada.post(page, [("action", "ask"), ("text", "May *I*?")]))
+	number = int(value("SELECT MAX(id) FROM questions"))
+	asked = receiver.bodies("/jury", 1)[0]
+	equal(
+		(asked["event"], asked["data"]),
+		("asked", {"leaderboard": "small", "question": number, "url": f"{site.url}{page}"}),
+	)
+
+	def answer(text, readers):
+		replaces = value(
+			"SELECT COALESCE(ROUND(UNIX_TIMESTAMP(answered_at) * 1000), '') FROM questions"
+		)
+		done(
+			carl.post(
+				page,
+				[
+					("action", "answer"),
+					("question", str(number)),
+					("answer", text),
+					("for", readers),
+					("replaces", replaces),
+				],
+			)
+		)
+
+	answer("Only for you.", "asker")
+	answer("For all.", "all")
+	told = receiver.bodies("/jury", 2)[1]
+	equal(
+		(told["event"], told["data"]["text"], told["data"]["answer"]),
+		("answered", "May *I*?", "For all."),
+	)
+	wait_until_told("jury")
+	stop_senders()
+	answer("For all, by mistake.", "all")
+	answer("Only for you.", "asker")
+	start_sender()
+	wait_until_told("jury")
+	equal(
+		deliveries("jury", "e.event, d.state"),
+		[["asked", "delivered"], ["answered", "delivered"], ["answered", "withheld"]],
+	)
+	remove("jury")
 
 
 # ---- the webhook's page ----

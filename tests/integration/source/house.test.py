@@ -29,6 +29,8 @@ lib/leaderboard      lib/base lib/database lib/files lib/result lib/account lib/
 lib/job              lib/base lib/database lib/files lib/task lib/gpu lib/leaderboard
 lib/mail             lib/base lib/database lib/account lib/leaderboard
 lib/webhook          lib/base lib/database lib/account lib/leaderboard lib/job
+lib/question         lib/base lib/database lib/account lib/leaderboard lib/mail lib/webhook
+lib/similarity       lib/base lib/database lib/submission
 lib/fleet            lib/base lib/database lib/account lib/leaderboard
 lib/ranking          lib/base lib/database lib/leaderboard lib/job lib/mail lib/webhook
 lib/contest          lib/base lib/database lib/account lib/leaderboard lib/webhook lib/ranking
@@ -37,10 +39,11 @@ lib/judging          lib/base lib/database lib/result lib/account lib/task lib/g
 
 sql                  lib/base lib/database
 hooks                lib/base lib/database lib/account lib/gpu lib/leaderboard lib/mail
-                     lib/webhook sql
+                     lib/webhook lib/similarity sql
 
 cgi/render           lib/base lib/database lib/gpu
-cgi/http             lib/base lib/database lib/account lib/job lib/ranking cgi/render templates
+cgi/http             lib/base lib/database lib/account lib/leaderboard lib/job lib/ranking
+                     cgi/render templates
 cgi/action           lib/*
 cgi/page             lib/* cgi/render cgi/http cgi/action templates
 cgi/admin            lib/* cgi/render cgi/http cgi/action cgi/page templates

@@ -1,0 +1,26 @@
+/* Data for the page of a leaderboard's roles, and for the ranking that the jury sees. */
+#ifndef PODIUM_CGI_ADMIN_ROLES_H
+#define PODIUM_CGI_ADMIN_ROLES_H
+
+#include "lib/leaderboard/leaderboard.h"
+#include "lib/leaderboard/role.h"
+#include "lib/ranking/unfrozen.h"
+
+#include <stdbool.h>
+
+struct unfrozen_view {
+	const struct leaderboard *leaderboard;
+	const struct unfrozen_rank *ranks;
+	size_t count;
+};
+
+struct roles_view {
+	const struct leaderboard *leaderboard;
+	const struct leaderboard_role *roles;
+	size_t count;
+	bool may_give;
+	const char *user, *role; /* as typed */
+	const char *user_error, *role_error;
+};
+
+#endif

@@ -1,0 +1,99 @@
+/* The user of a token: linked accounts of providers, and e-mail notifications. What opens an
+ * account, such as its e-mail address, changes on the pages only. */
+#include "cgi/api/api.h"
+#include "cgi/api/calls.h"
+#include "lib/account/identity.h"
+#include "lib/base/scope.h"
+#include "lib/identity/provider.h"
+#include "lib/mail/mail.h"
+#include "lib/mail/smtp.h"
+
+#include <string.h>
+
+int api_identities(struct request *request)
+{
+	struct identity *identities;
+	size_t count;
+	int rc = identities_of_user(
+		request->db, request->arena, request->viewer.id, &identities, &count, request->error);
+	if (rc)
+		return rc;
+	json_t *items = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(items,
+			json_pack("{s:s, s:s, s:s, s:o, s:o}", "provider",
+				provider_label(request->config, identities[i].issuer), "issuer",
+				identities[i].issuer, "shown_as", identities[i].shown_as, "linked_at",
+				json_moment(identities[i].created_at_ms), "used_at",
+				json_moment(identities[i].used_at_ms)));
+	return respond_json(request, json_pack("{s:o}", "identities", items));
+}
+
+static int need_mail(struct request *request)
+{
+	return smtp_is_set(request->config)
+		? 0
+		: fail(request->error, ERROR_NOT_FOUND, "This site sends no e-mail.");
+}
+
+int api_notifications(struct request *request)
+{
+	struct mail_address mail;
+	int rc = need_mail(request);
+	if (!rc)
+		rc = mail_address_find(
+			request->db, request->arena, request->viewer.id, &mail, request->error);
+	if (rc)
+		return rc;
+	json_t *kinds = json_array();
+	for (size_t i = 0; i < mail_kind_count; i++)
+		if (mail.kinds & mail_kinds[i].bit)
+			json_array_append_new(kinds, json_string(mail_kinds[i].name));
+	return respond_json(request,
+		json_pack("{s:b, s:s?, s:o}", "address_confirmed", mail.address != NULL, "stopped_reason",
+			mail.stopped_address ? mail.stopped_reason : NULL, "kinds", kinds));
+}
+
+static int refuse_kind(struct request *request, const char *name)
+{
+	cleanup_buffer struct buffer kinds = { 0 };
+	for (size_t i = 0; i < mail_kind_count; i++)
+		buffer_printf(&kinds, "%s%s", i ? ", " : "", mail_kinds[i].name);
+	return fail_field(request->error, "kinds", "\"%s\" is no kind of e-mail. The kinds are %s.",
+		name, buffer_string(&kinds));
+}
+
+static int read_kinds(struct request *request, int64_t *kinds)
+{
+	const char **names;
+	size_t count;
+	int rc = api_texts(request, "kinds", &names, &count);
+	*kinds = 0;
+	for (size_t i = 0; i < count && !rc; i++) {
+		size_t k = 0;
+		while (k < mail_kind_count && strcmp(mail_kinds[k].name, names[i]) != 0)
+			k++;
+		if (k == mail_kind_count)
+			return refuse_kind(request, names[i]);
+		*kinds |= mail_kinds[k].bit;
+	}
+	return rc;
+}
+
+int api_notifications_set(struct request *request)
+{
+	struct mail_address mail;
+	int64_t kinds;
+	int rc = need_mail(request);
+	if (!rc)
+		rc = read_kinds(request, &kinds);
+	if (!rc)
+		rc = mail_address_find(
+			request->db, request->arena, request->viewer.id, &mail, request->error);
+	if (!rc && !mail.address && !mail.pending)
+		rc = fail(request->error, ERROR_CONFLICT,
+			"Your account has no e-mail address. Enter one on the page Account.");
+	if (!rc)
+		rc = mail_kinds_set(request->db, request->viewer.id, kinds, request->error);
+	return rc ? rc : api_notifications(request);
+}

@@ -1,0 +1,66 @@
+/* When others may read the sources of a leaderboard's submissions, and under which license. The
+ * column leaderboards.sources_open has the policy; SQL_MAY_SEE_SOURCE in visibility.h is the one
+ * condition that every reading of a source contains. */
+#ifndef PODIUM_LIB_LEADERBOARD_SOURCE_POLICY_H
+#define PODIUM_LIB_LEADERBOARD_SOURCE_POLICY_H
+
+#include "lib/account/team.h"
+#include "lib/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { license_most_bytes = 200 };
+
+struct source_policy {
+	const char *name;  /* as in the database and in programs' JSON */
+	const char *title; /* of a choice: "After the deadline" */
+	const char *hint;
+	/* Ends the sentence "Only its author sees the source". */
+	const char *until;
+	const char *when; /* "after the deadline" */
+};
+extern const struct source_policy source_policies[];
+extern const size_t source_policy_count;
+#define SOURCE_POLICY_USUAL "deadline"
+
+/* NULL: there is no such policy. */
+const struct source_policy *source_policy_named(const char *name);
+
+/* ERROR_INPUT with the field `sources` or `license`. */
+int source_policy_check(const char *name, const char *license, struct error *error);
+
+/* A part of a statement: the name of the policy. Rows of the previous version have none. */
+#define SQL_SOURCE_POLICY(leaderboard) \
+	"COALESCE(" leaderboard ".sources_open, IF(" leaderboard \
+	".sources_public_after_deadline, 'deadline', 'never'))"
+
+/* A part of a statement: the deadline has passed, also for users with a later one
+ * (lib/judging/exception.h). */
+#define SQL_IS_OVER(leaderboard) \
+	"(COALESCE(" leaderboard \
+	".deadline <= UTC_TIMESTAMP(3), FALSE) AND NOT EXISTS (SELECT 1 FROM " \
+	"leaderboard_extensions late WHERE late.leaderboard_id = " leaderboard \
+	".id AND late.deadline > UTC_TIMESTAMP(3)))"
+
+/* A part of a statement: the policy lets everybody read. A leaderboard closes when it takes no more
+ * submissions, also not for practice. Without a deadline, somebody closes or archives it. */
+#define SQL_SOURCES_ARE_OPEN(leaderboard) \
+	"CASE " SQL_SOURCE_POLICY( \
+		leaderboard) " WHEN 'always' THEN TRUE " \
+					 "WHEN 'deadline' THEN " SQL_IS_OVER( \
+						 leaderboard) " " \
+									  "WHEN 'closing' THEN NOT " leaderboard \
+									  ".accepting OR " leaderboard \
+									  ".archived_at IS NOT NULL OR (" SQL_IS_OVER( \
+										  leaderboard) " AND NOT " leaderboard \
+													   ".practice) ELSE FALSE END"
+
+/* The policy lets this user, a row of users, read: with a ranked result on the leaderboard, or one
+ * of their team. */
+#define SQL_SOURCES_ARE_OPEN_TO(user, leaderboard) \
+	"(" SQL_SOURCE_POLICY(leaderboard) " = 'ranked' AND EXISTS (SELECT 1 FROM ranking own_rank " \
+									   "WHERE own_rank.leaderboard_id = " leaderboard \
+									   ".id AND " SQL_ACTS_FOR(user ".id", "own_rank.user_id") "))"
+
+#endif

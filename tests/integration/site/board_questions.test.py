@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+"""Questions about a leaderboard: who reads, answers and announces, through the pages, /api/v1 and
+podium-admin, and which e-mails and webhook events they cause."""
+
+import json
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+from client import Client, whole  # noqa: E402
+from instance import Instance  # noqa: E402
+from programs import Program, make_token  # noqa: E402
+from small_task import done, make_board  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
+
+site = Instance(
+	pretends=True,
+	PODIUM_WEBHOOK_SENDERS="0",  # nothing is sent, so that the queues stay as they are
+	PODIUM_MAIL_SERVER="smtp://localhost:9",
+	PODIUM_MAIL_SENDER="podium@podium.example",
+)
+sql, value = site.sql, site.value
+anyone, ada, bob, carl, dora, admin = (Client(site.url) for _ in range(6))
+NAMES = {"ada": ada, "bob": bob, "carl": carl, "dora": dora, "root-of-all": admin}
+PAGE = "/leaderboard/small/questions"
+ASKED = "May the kernel keep <state> between calls?"
+ANSWER = "No. Each call\nstands alone."
+
+
+def ask(client, text=ASKED, board="small"):
+	return client.post(f"/leaderboard/{board}/questions", [("action", "ask"), ("text", text)])
+
+
+def answer(client, number, text=ANSWER, readers="asker", board="small", **more):
+	return client.post(
+		f"/leaderboard/{board}/questions",
+		[
+			("action", "answer"),
+			("question", str(number)),
+			("answer", text),
+			("for", readers),
+			*more.items(),
+		],
+	)
+
+
+def newest():
+	return value("SELECT MAX(id) FROM questions")
+
+
+def readers(text, path=PAGE):
+	"""Those of all users on whose page the text is."""
+	who = {"anyone": anyone, **NAMES}
+	return [name for name, client in who.items() if text in whole(client.get(path)).words()]
+
+
+def mails():
+	return sql(
+		"SELECT u.name, m.kind, m.other_id FROM mails m JOIN users u ON u.id = m.user_id "
+		"ORDER BY m.id"
+	)
+
+
+def events():
+	rows = sql("SELECT e.event, e.data FROM webhook_events e ORDER BY e.id")
+	return [(event, json.loads(data.replace("\\\\", "\\"))) for event, data in rows]
+
+
+@test
+def the_fixtures_are_created():
+	for name, client in NAMES.items():
+		client.register(name)
+	sql(
+		"UPDATE users SET role = 'admin' WHERE name = 'root-of-all'; "
+		"UPDATE users SET role = 'creator' WHERE name IN ('carl', 'dora'); "
+		"INSERT INTO mail_addresses (user_id, address, unsubscribe_key) "
+		"SELECT id, CONCAT(name, '@one.example'), REPEAT('k', 32) FROM users"
+	)
+	make_board(carl, "small")
+	make_board(dora, "other")
+	done(
+		carl.post(
+			"/admin/leaderboard/small/hooks",
+			[
+				("name", "ours"),
+				("address", "https://chat.example.org/"),
+				("form", "json"),
+				("event", "asked"),
+				("event", "answered"),
+			],
+		)
+	)
+
+
+@test
+def only_who_asked_and_who_answers_read_a_question():
+	contains(whole(anyone.get(PAGE)).words(), "Log in to ask")
+	equal(anyone.post(PAGE, [("action", "ask"), ("text", "x")], form="/login").status, 303)
+	equal(sql("SELECT id FROM questions"), [])
+	contains(done(ask(ada)).location, PAGE)
+	equal(readers(ASKED), ["ada", "carl", "root-of-all"])
+	for client in (carl, admin):
+		contains(whole(client.get(PAGE)).words(), "ada asked")
+	equal(mails(), [["carl", "asked", newest()]])
+	equal(events(), [("asked", {"leaderboard": "small", "question": int(newest())})])
+
+
+@test
+def the_panel_and_the_tab_of_who_answers_count_what_waits():
+	for client in (carl, admin):
+		contains(whole(client.get("/admin")).words(), "1 question without an answer")
+		contains(
+			whole(client.get("/leaderboard/small")).words(), "Questions 1 to read or to answer"
+		)
+	for client, path in ((dora, "/admin"), (dora, PAGE), (ada, PAGE), (anyone, PAGE)):
+		lacks(whole(client.get(path)).words(), "1 question without an answer")
+		lacks(whole(client.get(path)).words(), "to read or to answer")
+
+
+@test
+def a_private_answer_is_for_who_asked():
+	number = newest()
+	for client, status in ((ada, 403), (bob, 404), (dora, 404)):
+		equal(answer(client, number).status, status)
+	equal(answer(dora, number, board="other").status, 404)
+	equal(answer(admin, number, board="other").status, 404)
+	equal(answer(carl, "9999").status, 404)
+	equal(value("SELECT answer FROM questions"), "NULL")
+	done(answer(carl, number))
+	equal(readers("Each call stands alone."), ["ada", "carl", "root-of-all"])
+	equal(mails()[1:], [["ada", "answered", number]])
+	equal(len(events()), 1)
+	lacks(whole(carl.get("/admin")).words(), "without an answer")
+	equal(
+		sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'question.answer'"),
+		[["carl", "small", f"Question {number}, for who asked: No. Each call\\nstands alone."]],
+	)
+
+
+@test
+def a_new_answer_is_marked_until_who_asked_has_read_it():
+	contains(whole(ada.get("/leaderboard/small")).words(), "Questions 1 to read or to answer")
+	contains(whole(ada.get(PAGE)).words(), "1 new answer to your questions")
+	for client in (bob, carl):
+		lacks(whole(client.get(PAGE)).words(), "new answer")
+	done(bob.post(PAGE, [("action", "read")]))
+	contains(whole(ada.get(PAGE)).words(), "new answer")
+	done(ada.post(PAGE, [("action", "read")]))
+	lacks(whole(ada.get(PAGE)).words(), "new answer")
+	lacks(whole(ada.get("/leaderboard/small")).words(), "to read or to answer")
+
+
+@test
+def an_answer_for_all_does_not_tell_who_asked():
+	number = newest()
+	was = value("SELECT ROUND(UNIX_TIMESTAMP(answered_at) * 1000) FROM questions")
+	equal(answer(carl, number, readers="all").status, 409)  # it would replace one not seen
+	done(answer(carl, number, readers="all", replaces=was))
+	equal(readers("Each call stands alone."), ["anyone", *NAMES])
+	lacks(whole(bob.get(PAGE)).words(), "ada")
+	lacks(whole(anyone.get(PAGE)).words(), "ada")
+	equal(
+		events()[1:],
+		[
+			(
+				"answered",
+				{"leaderboard": "small", "question": int(number), "text": ASKED, "answer": ANSWER},
+			)
+		],
+	)
+	contains(whole(ada.get(PAGE)).words(), "new answer")
+
+
+@test
+def errors_appear_next_to_their_field():
+	for text, sentence in (
+		("", "Write the question"),
+		(" \n", "Write"),
+		("x" * 2001, "2001 bytes"),
+	):
+		page = ask(bob, text)
+		equal(page.status, 422)
+		contains(page.words(), sentence)
+		contains(page.text, 'id="text-error"')
+	number = newest()
+	page = answer(admin, number, " ")
+	equal(page.status, 422)
+	contains(page.words(), "Write the answer")
+	contains(page.text, f'id="answer-{number}-error"')
+	equal(bob.post(PAGE, [("action", "praise")]).status, 422)
+	equal(sql("SELECT COUNT(*) FROM questions"), [["1"]])
+
+
+@test
+def questions_are_limited():
+	sql("DELETE FROM rate_limits")
+	equal([ask(bob, f"Question {i}?").status for i in range(6)], [303] * 5 + [429])
+	equal([ask(bob, "Elsewhere?", "other").status for _ in range(5)], [303] * 5)
+	sql("UPDATE questions SET answered_at = UTC_TIMESTAMP(3), answer = 'No.'")
+	equal([ask(bob, f"Again {i}?").status for i in range(5)], [303] * 5)
+	equal(ask(bob, "One more?").status, 429)
+	sql("UPDATE questions SET answered_at = UTC_TIMESTAMP(3), answer = 'No.'")
+	equal([ask(bob, "Too often?").status for _ in range(4)][-1], 429)
+	contains(ask(bob, "Too often?").words(), "You asked too many questions")
+	sql("DELETE FROM rate_limits")
+
+
+@test
+def a_hidden_or_closed_leaderboard_hides_its_questions():
+	for visibility in ("hidden", "closed"):
+		sql(f"UPDATE leaderboards SET visibility = '{visibility}' WHERE name = 'small'")
+		for client in (anyone, ada, bob, dora):
+			equal(client.get(PAGE).status, 404)
+			equal(client.get("/api/v1/leaderboards/small/questions").status, 404)
+		equal(ask(ada).status, 404)
+		equal(whole(carl.get(PAGE)).status, 200)
+	sql(
+		"UPDATE leaderboards SET visibility = 'public', archived_at = UTC_TIMESTAMP(3) "
+		"WHERE name = 'small'"
+	)
+	equal(ask(ada).status, 409)
+	sql("UPDATE leaderboards SET archived_at = NULL")
+
+
+@test
+def programs_ask_answer_and_read():
+	sql("DELETE FROM questions; DELETE FROM rate_limits")
+	asker, other, creator, stranger = (
+		Program(site.url, make_token(client, "t", *scopes))
+		for client, scopes in (
+			(ada, ["read", "submit"]),
+			(bob, ["read"]),
+			(carl, ["read", "admin"]),
+			(dora, ["read", "admin"]),
+		)
+	)
+	path = "/api/v1/leaderboards/small/questions"
+	equal(other.ask("POST", path, {"text": ASKED}).status, 403)
+	equal(asker.ask("POST", path, {"text": " "}).status, 400)
+	asked = asker.ask("POST", path, {"text": ASKED})
+	equal((asked.status, asked.json["asked_by"], asked.json["answer"]), (201, "ada", None))
+	reply = f"/api/v1/admin/questions/{asked.json['id']}"
+	equal(other.read(path)["items"], [])
+	equal(stranger.ask("PUT", reply, {"answer": "x"}).status, 404)
+	equal(creator.ask("PUT", reply, {"answer": ""}).status, 400)
+	answered = creator.ask("PUT", reply, {"answer": "No.", "for_all": True})
+	equal((answered.status, answered.json["for_all"], answered.json["unread"]), (200, True, False))
+	equal([one["asked_by"] for one in other.read(path)["items"]], [None])
+	equal(asker.read(path)["items"][0]["unread"], True)
+	equal(asker.ask("POST", f"{path}/read").status, 204)
+	equal(asker.read(path)["items"][0]["unread"], False)
+	first = asker.read(path, limit=1)
+	equal((len(first["items"]), first["next"]), (1, None))
+
+
+@test
+def podium_admin_lists_and_answers():
+	sql("DELETE FROM questions; DELETE FROM rate_limits")
+	done(ask(ada))
+	contains(site.manage("question", "list"), "small, ada")
+	contains(site.manage("question", "list", "small"), ASKED)
+	equal(site.manage("question", "list", "other"), "")
+	site.manage("question", "answer", newest(), "all", "Never.")
+	contains(whole(anyone.get(PAGE)).words(), "Never. Answered")
+	equal(site.manage("question", "list"), "")
+
+
+@test
+def creators_announce_on_their_own_leaderboards():
+	def announce(client, board, text):
+		return client.post(
+			"/admin/announcements",
+			[
+				("action", "make"),
+				("text", text),
+				("leaderboard", board),
+				("from", ""),
+				("until", ""),
+			],
+		)
+
+	equal(announce(ada, "small", "Hello").status, 403)
+	for board in ("", "other", "nothing"):
+		equal(announce(carl, board, "Hello").status, 422)
+	done(announce(carl, "small", "Shape 3 was wrong."))
+	done(announce(admin, "", "For all."))
+	done(announce(dora, "other", "Not for carl."))
+	page = whole(carl.get("/admin/announcements")).words()
+	contains(page, "Shape 3 was wrong.")
+	for text in ("For all.", "Not for carl.", "The whole site"):
+		lacks(page, text)
+	foreign = value("SELECT MAX(id) FROM announcements")
+	equal(
+		carl.post(
+			"/admin/announcements", [("action", "end"), ("id", foreign), ("confirm", "yes")]
+		).status,
+		404,
+	)
+	own = value("SELECT MIN(id) FROM announcements")
+	time.sleep(1.1)
+	contains(whole(anyone.get("/leaderboard/small")).words(), "Shape 3 was wrong.")
+	done(carl.post("/admin/announcements", [("action", "end"), ("id", own), ("confirm", "yes")]))
+
+
+@test
+def a_deleted_account_leaves_only_answers_for_all():
+	sql("DELETE FROM questions; DELETE FROM rate_limits")
+	done(ask(ada, "Private?"))
+	done(ask(ada, "Public?"))
+	done(answer(carl, newest(), readers="all"))
+	export = ada.get("/account/export")
+	for text in ("Private?", "Public?"):
+		contains(export.text, text)
+	done(ada.post("/account/delete", [("name", "ada"), ("password", "a long password")]))
+	equal(sql("SELECT text FROM questions"), [["Public?"]])
+	contains(whole(carl.get(PAGE)).words(), "deleted-")
+
+
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)
