@@ -2,6 +2,7 @@
 
 #include "cgi/action/cancellation.h"
 #include "lib/account/audit.h"
+#include "lib/account/team.h"
 #include "lib/account/user.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -162,12 +163,6 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM uploads WHERE creator_id = ?"),
 	COMMAND("DELETE FROM leaderboard_members WHERE user_id = ?"),
 	COMMAND("DELETE FROM leaderboard_removals WHERE user_id = ?"),
-	/* A team goes with its last member, unless it has submitted something. */
-	COMMAND("DELETE t FROM team_members m JOIN users t ON t.id = m.team_id WHERE m.user_id = ? "
-			"AND NOT EXISTS (SELECT 1 FROM team_members o WHERE o.team_id = m.team_id "
-			"  AND o.user_id <> m.user_id) "
-			"AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = m.team_id)"),
-	COMMAND("DELETE FROM team_members WHERE user_id = ?"),
 	COMMAND("DELETE FROM leaderboard_roles WHERE user_id = ?"),
 	COMMAND("DELETE FROM leaderboard_extensions WHERE user_id = ?"),
 	COMMAND("UPDATE disqualifications SET reason = '' WHERE user_id = ?"),
@@ -317,6 +312,8 @@ static int delete_account(struct database *db, void *context, struct error *erro
 	struct ranking_key *rankings;
 	size_t ranking_count;
 	int rc = lock_owner(db, arena, user_id, &owner, error);
+	if (!rc)
+		rc = team_forget_member(db, arena, user_id, error);
 	if (!rc)
 		rc = cancel_unfinished(db, arena, &owner, error);
 	if (!rc)

@@ -3,7 +3,6 @@
 #include "cgi/api/admin.h"
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
-#include "cgi/http/session.h"
 #include "cgi/page/team.h"
 #include "lib/account/team.h"
 #include "lib/base/format.h"
@@ -216,19 +215,17 @@ int api_admin_contest_final(struct request *request)
 /* ---- teams ---- */
 
 /* The code is only for members. */
-static json_t *team_json(struct request *request, const struct team *team)
+static json_t *team_json(const struct request *request, const struct team *team)
 {
-	struct team_member *members;
-	size_t count = 0;
-	json_t *names = json_array(),
-		   *json = json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", team->name, "contest",
-			   team->contest, "locked_at", json_moment(team->locked_at_ms), "members", names,
-			   "code", json_text(viewer_acts_for(&request->viewer, team->id) ? team->code : NULL));
-	if (team_members(request->db, request->arena, team->id, &members, &count, request->error))
-		count = 0;
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(names, json_string(members[i].name));
-	return json;
+	bool is_own = false;
+	json_t *names = json_array();
+	for (size_t i = 0; i < team->member_count; i++) {
+		is_own |= request->viewer.id == team->members[i].user_id;
+		json_array_append_new(names, json_string(team->members[i].name));
+	}
+	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", team->name, "contest", team->contest,
+		"locked_at", json_moment(team->locked_at_ms), "members", names, "code",
+		json_text(is_own ? team->code : NULL));
 }
 
 int api_teams(struct request *request)
@@ -249,18 +246,15 @@ int api_teams(struct request *request)
 	return respond_list(request, items, NULL);
 }
 
-/* Answers with the viewer's team in the contest, of which they have just become a member. */
-static int respond_own_team(struct request *request, int64_t id, bool is_new)
+static int respond_team(struct request *request, int64_t id, bool is_new)
 {
-	int rc = viewer_read_teams(request, true);
-	for (size_t i = 0; i < request->viewer.team_count && !rc; i++)
-		if (request->viewer.teams[i].id == id) {
-			json_t *json = team_json(request, &request->viewer.teams[i]);
-			return is_new
-				? respond_created(request, json, "/api/v1/users/%s", request->viewer.teams[i].name)
-				: respond_json(request, json);
-		}
-	return rc ? rc : fail(request->error, ERROR_CONFLICT, "You are no longer in the team.");
+	struct team team;
+	int rc = team_by_id(request->db, request->arena, id, &team, request->error);
+	if (rc)
+		return rc;
+	json_t *json = team_json(request, &team);
+	return is_new ? respond_created(request, json, "/api/v1/users/%s", team.name)
+				  : respond_json(request, json);
 }
 
 int api_team_create(struct request *request)
@@ -274,7 +268,7 @@ int api_team_create(struct request *request)
 	if (!rc)
 		rc = team_create(
 			request->db, request->path_parameters[0], name, &actor, &id, request->error);
-	return rc ? rc : respond_own_team(request, id, true);
+	return rc ? rc : respond_team(request, id, true);
 }
 
 int api_team_join(struct request *request)
@@ -287,7 +281,7 @@ int api_team_join(struct request *request)
 		rc = team_code_limit_hit(request);
 	if (!rc)
 		rc = team_join(request->db, code, &actor, &id, request->error);
-	return rc ? rc : respond_own_team(request, id, false);
+	return rc ? rc : respond_team(request, id, false);
 }
 
 int api_team_leave(struct request *request)

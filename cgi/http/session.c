@@ -132,11 +132,14 @@ int viewer_read_teams(struct request *request, bool in_teams)
 
 int64_t viewer_author_on(struct request *request, int64_t leaderboard_id)
 {
-	const struct viewer *viewer = &request->viewer;
-	int64_t author_id = viewer->id;
-	if (viewer->team_count)
-		team_author(request->db, request->arena, viewer->id, leaderboard_id, &author_id, NULL);
-	return author_id;
+	struct viewer *viewer = &request->viewer;
+	if (!viewer->team_count)
+		return viewer->id;
+	if (viewer->asked_leaderboard_id != leaderboard_id)
+		team_author(request->db, request->arena, viewer->id, leaderboard_id,
+			&viewer->asked_author_id, NULL);
+	viewer->asked_leaderboard_id = leaderboard_id;
+	return viewer->asked_author_id;
 }
 
 int session_recognise(struct request *request)

@@ -110,16 +110,9 @@ static void take_places(
 static int read_team(struct request *request, struct user_view *view)
 {
 	struct team *team = arena_alloc(request->arena, sizeof *team);
-	struct team_member *members;
-	int rc = team_by_name(request->db, request->arena, view->name, team, request->error);
-	if (!rc)
-		rc = team_members(
-			request->db, request->arena, team->id, &members, &view->member_count, request->error);
-	if (rc)
-		return rc;
-	view->team = team;
-	view->members = members;
-	return 0;
+	int rc = team_by_id(request->db, request->arena, view->id, team, request->error);
+	view->team = rc ? NULL : team;
+	return rc;
 }
 
 int user_read(struct request *request, const char *name, struct user_view *view)

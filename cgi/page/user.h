@@ -22,8 +22,6 @@ struct user_view {
 	int64_t id;
 	const char *name;
 	const struct team *team; /* the account is a team; NULL: a person */
-	const struct team_member *members;
-	size_t member_count;
 	int64_t created_at_ms, deleted_at_ms; /* TIME_NULL: not deleted */
 	/* The newest first, at most 500. user_group_places makes those of one leaderboard adjacent. */
 	struct user_place *places;

@@ -173,6 +173,15 @@ int contest_final_command(int argc, char **argv)
 
 /* ---- teams ---- */
 
+static void say_team(struct arena *arena, const struct team *team)
+{
+	const char *names = "";
+	for (size_t i = 0; i < team->member_count; i++)
+		names = arena_printf(arena, "%s%s%s", names, i ? ", " : "", team->members[i].name);
+	admin_say("%-32s %-8s %s", team->name, team->locked_at_ms == TIME_NULL ? "open" : "locked",
+		names);
+}
+
 int team_list_command(int argc, char **argv)
 {
 	cleanup_session struct session session = { 0 };
@@ -186,9 +195,7 @@ int team_list_command(int argc, char **argv)
 			session.db, session.arena, session.contest.id, &teams, &count, &session.error))
 		return admin_complain(&session.error);
 	for (size_t i = 0; i < count; i++)
-		admin_say("%-32s %-8s %s", teams[i].name,
-			teams[i].locked_at_ms == TIME_NULL ? "open" : "locked",
-			teams[i].members_words ? teams[i].members_words : "");
+		say_team(session.arena, &teams[i]);
 	return admin_done;
 }
 

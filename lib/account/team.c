@@ -44,17 +44,10 @@ static const struct column TEAM_COLUMNS[] = {
 	TEXT(struct team, code),
 	TIME(struct team, locked_at_ms),
 	INTEGER(struct team, most),
-	INTEGER(struct team, members),
-	TEXT(struct team, members_words),
 };
-/* 50 names of 32 characters exceed the usual 1 KiB of GROUP_CONCAT, so a longer list ends in the
- * middle; the page of the team has all members. */
 #define TEAM \
 	"SELECT t.user_id AS id, u.name, t.contest_id, c.name AS contest, c.title AS contest_title, " \
-	"t.code, t.locked_at AS locked_at_ms, c.team_members AS most, " \
-	"(SELECT COUNT(*) FROM team_members m WHERE m.team_id = t.user_id) AS members, " \
-	"(SELECT GROUP_CONCAT(p.name ORDER BY p.name SEPARATOR ', ') FROM team_members m " \
-	"  JOIN users p ON p.id = m.user_id WHERE m.team_id = t.user_id) AS members_words " \
+	"t.code, t.locked_at AS locked_at_ms, c.team_members AS most " \
 	"FROM teams t JOIN users u ON u.id = t.user_id JOIN contests c ON c.id = t.contest_id "
 static const struct statement OF_CONTEST =
 	SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.contest_id = ? ORDER BY u.name");
@@ -65,10 +58,57 @@ static const struct statement BY_NAME = SELECT(struct team, TEAM_COLUMNS, TEAM "
 static const struct statement BY_CODE = SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.code = ?");
 static const struct statement BY_ID = SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.user_id = ?");
 
+static const struct column MEMBER_COLUMNS[] = {
+	INTEGER(struct team_member, team_id),
+	INTEGER(struct team_member, user_id),
+	TEXT(struct team_member, name),
+	TIME(struct team_member, joined_at_ms),
+};
+#define MEMBERS(where) \
+	SELECT(struct team_member, MEMBER_COLUMNS, \
+		"SELECT m.team_id, m.user_id, p.name, m.joined_at AS joined_at_ms FROM teams t " \
+		"JOIN users u ON u.id = t.user_id JOIN team_members m ON m.team_id = t.user_id " \
+		"JOIN users p ON p.id = m.user_id WHERE " where " ORDER BY u.name, p.name")
+static const struct statement MEMBERS_OF_CONTEST = MEMBERS("t.contest_id = ?");
+static const struct statement MEMBERS_BY_NAME = MEMBERS("u.name = ?");
+static const struct statement MEMBERS_BY_ID = MEMBERS("t.user_id = ?");
+
+static const struct statement *const CONTEST_PARTS[] = { &OF_CONTEST, &MEMBERS_OF_CONTEST },
+									 *const NAME_PARTS[] = { &BY_NAME, &MEMBERS_BY_NAME },
+									 *const ID_PARTS[] = { &BY_ID, &MEMBERS_BY_ID };
+static const struct bundle WHOLE_CONTEST = BUNDLE(CONTEST_PARTS), WHOLE_BY_NAME = BUNDLE(NAME_PARTS),
+						   WHOLE_BY_ID = BUNDLE(ID_PARTS);
+
+/* Gives each team its members. Both are in the order of the teams' names; a team may have been made
+ * or deleted between the two statements. */
+static void share_out(struct team *teams, size_t count, const struct database_answer *answer)
+{
+	const struct team_member *members = answer->rows;
+	size_t at = 0;
+	for (size_t i = 0; i < count; i++) {
+		size_t first = at, end;
+		while (first < answer->count && members[first].team_id != teams[i].id)
+			first++;
+		for (end = first; end < answer->count && members[end].team_id == teams[i].id;)
+			end++;
+		teams[i].members = members + first;
+		teams[i].member_count = end - first;
+		at = end > first ? end : at;
+	}
+}
+
 int teams_of_contest(struct database *db, struct arena *arena, int64_t contest_id,
 	struct team **teams, size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &OF_CONTEST, teams, count, error, "i", contest_id);
+	struct database_answer answers[COUNT(CONTEST_PARTS)] = { 0 };
+	int rc = database_answers(
+		db, arena, &WHOLE_CONTEST, answers, error, "ii", contest_id, contest_id);
+	if (rc)
+		return rc;
+	*teams = answers[0].rows;
+	*count = answers[0].count;
+	share_out(*teams, *count, &answers[1]);
+	return 0;
 }
 
 int teams_of_person(struct database *db, struct arena *arena, int64_t user_id, struct team **teams,
@@ -77,27 +117,31 @@ int teams_of_person(struct database *db, struct arena *arena, int64_t user_id, s
 	return database_rows(db, arena, &OF_PERSON, teams, count, error, "i", user_id);
 }
 
+static int take_team(struct database_answer *answers, struct team *team, struct error *error)
+{
+	if (!answers[0].count)
+		return fail(error, ERROR_NOT_FOUND, "There is no team of this name.");
+	share_out(answers[0].rows, 1, &answers[1]);
+	*team = *(const struct team *)answers[0].rows;
+	return 0;
+}
+
 int team_by_name(struct database *db, struct arena *arena, const char *name, struct team *team,
 	struct error *error)
 {
-	int rc = text_is_user_name(name) ? database_row(db, arena, &BY_NAME, team, error, "s", name)
-									 : ERROR_NOT_FOUND;
-	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no team of this name.") : rc;
+	struct database_answer answers[COUNT(NAME_PARTS)] = { 0 };
+	int rc = text_is_user_name(name)
+		? database_answers(db, arena, &WHOLE_BY_NAME, answers, error, "ss", name, name)
+		: 0;
+	return rc ? rc : take_team(answers, team, error);
 }
 
-static const struct column MEMBER_COLUMNS[] = {
-	TEXT(struct team_member, name),
-	INTEGER(struct team_member, user_id),
-	TIME(struct team_member, joined_at_ms),
-};
-static const struct statement MEMBERS = SELECT(struct team_member, MEMBER_COLUMNS,
-	"SELECT u.name, m.user_id, m.joined_at AS joined_at_ms FROM team_members m "
-	"JOIN users u ON u.id = m.user_id WHERE m.team_id = ? ORDER BY u.name");
-
-int team_members(struct database *db, struct arena *arena, int64_t team_id,
-	struct team_member **members, size_t *count, struct error *error)
+int team_by_id(
+	struct database *db, struct arena *arena, int64_t id, struct team *team, struct error *error)
 {
-	return database_rows(db, arena, &MEMBERS, members, count, error, "i", team_id);
+	struct database_answer answers[COUNT(ID_PARTS)] = { 0 };
+	int rc = database_answers(db, arena, &WHOLE_BY_ID, answers, error, "ii", id, id);
+	return rc ? rc : take_team(answers, team, error);
 }
 
 /* ---- whose is a submission ---- */
@@ -207,6 +251,8 @@ static const struct statement DELETE_UNUSED =
 	COMMAND("DELETE FROM users WHERE id = ? AND kind = 'team' AND NOT EXISTS "
 			"(SELECT 1 FROM team_members m WHERE m.team_id = users.id) AND NOT EXISTS "
 			"(SELECT 1 FROM submissions s WHERE s.user_id = users.id)");
+static const struct statement ACTIVE = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT id FROM users WHERE id = ? AND banned_at IS NULL AND deleted_at IS NULL");
 static const struct statement TEAM_OF_PERSON = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT team_id AS id FROM team_members WHERE user_id = ? AND contest_id = ?");
 /* Also submissions that were withdrawn or failed: otherwise somebody could use their own quota
@@ -232,7 +278,11 @@ static int check_person(struct database *db, struct arena *arena, int64_t user_i
 	int64_t contest_id, struct error *error)
 {
 	struct id_row row;
-	int rc = database_row(db, arena, &TEAM_OF_PERSON, &row, error, "ii", user_id, contest_id);
+	int rc = database_row(db, arena, &ACTIVE, &row, error, "i", user_id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, ERROR_CONFLICT, "The account %s is banned or deleted.", name);
+	if (!rc)
+		rc = database_row(db, arena, &TEAM_OF_PERSON, &row, error, "ii", user_id, contest_id);
 	if (!rc)
 		return fail(error, ERROR_CONFLICT, "%s is in a team of this contest already.", name);
 	if (rc == ERROR_NOT_FOUND)
@@ -359,8 +409,9 @@ static int join_body(struct database *db, void *context, struct error *error)
 	return rc ? rc : note(db, actor, "team.join", team.name, "", error);
 }
 
-/* Removes a member, who stays registered, and replaces the code. */
-static int take_out(
+/* Removes a member and replaces the code. The team's row is locked, so that nobody joins a team
+ * that this deletes. */
+static int delete_member(
 	struct database *db, const struct team *team, int64_t user_id, struct error *error)
 {
 	team_code code;
@@ -369,10 +420,30 @@ static int take_out(
 	if (!rc && !database_affected(db))
 		return fail_field(error, "user", "This user is no member of the team.");
 	if (!rc)
-		rc = share_registration(db, team->contest_id, team->id, user_id, error);
-	if (!rc)
 		rc = database_execute(db, &SET_CODE, error, "si", code, team->id);
 	return rc ? rc : database_execute(db, &DELETE_UNUSED, error, "i", team->id);
+}
+
+/* Like delete_member, but the person stays registered for the contest. */
+static int take_out(
+	struct database *db, const struct team *team, int64_t user_id, struct error *error)
+{
+	int rc = share_registration(db, team->contest_id, team->id, user_id, error);
+	return rc ? rc : delete_member(db, team, user_id, error);
+}
+
+int team_forget_member(
+	struct database *db, struct arena *arena, int64_t user_id, struct error *error)
+{
+	struct team *teams;
+	size_t count;
+	int rc = teams_of_person(db, arena, user_id, &teams, &count, error);
+	for (size_t i = 0; i < count && !rc; i++) {
+		rc = lock_account(db, arena, teams[i].id, error);
+		if (!rc)
+			rc = delete_member(db, &teams[i], user_id, error);
+	}
+	return rc;
 }
 
 static int leave_body(struct database *db, void *context, struct error *error)

@@ -43,15 +43,23 @@ struct team_contest { /* a contest, as far as teams need it */
 int team_contest_by_name(struct database *db, struct arena *arena, const char *name,
 	struct team_contest *contest, struct error *error);
 
+struct team_member {
+	int64_t team_id, user_id;
+	const char *name;
+	int64_t joined_at_ms;
+};
+
 struct team {
 	int64_t id; /* of its account */
 	const char *name;
 	int64_t contest_id;
 	const char *contest, *contest_title;
-	const char *code;          /* only for members, admins and the contest's creator */
-	int64_t locked_at_ms;      /* TIME_NULL: not locked */
-	int64_t most, members;     /* at most; now */
-	const char *members_words; /* "ada, bob"; NULL: none */
+	const char *code;     /* only for members, admins and the contest's creator */
+	int64_t locked_at_ms; /* TIME_NULL: not locked */
+	int64_t most;         /* members, at most */
+	/* By name; teams_of_person does not read them. */
+	const struct team_member *members;
+	size_t member_count;
 };
 
 /* The teams of a contest, by name. */
@@ -63,13 +71,8 @@ int teams_of_person(struct database *db, struct arena *arena, int64_t user_id, s
 /* ERROR_NOT_FOUND with a sentence: no team has this name. */
 int team_by_name(struct database *db, struct arena *arena, const char *name, struct team *team,
 	struct error *error);
-
-struct team_member {
-	const char *name;
-	int64_t user_id, joined_at_ms;
-};
-int team_members(struct database *db, struct arena *arena, int64_t team_id,
-	struct team_member **members, size_t *count, struct error *error);
+int team_by_id(
+	struct database *db, struct arena *arena, int64_t id, struct team *team, struct error *error);
 
 /* The account that a person's submissions to a leaderboard belong to: the team in the leaderboard's
  * contest, or the person. Call team_lock_author in the transaction that stores the submission: it
@@ -94,6 +97,10 @@ int team_join(struct database *db, const char *code, const struct actor *actor, 
 	struct error *error);
 int team_leave(
 	struct database *db, const char *contest, const struct actor *actor, struct error *error);
+
+/* Takes an account, whose row the caller has locked, out of its teams, also of locked ones. */
+int team_forget_member(
+	struct database *db, struct arena *arena, int64_t user_id, struct error *error);
 
 /* Add or remove a member, also of a locked team; for admins and commands. The reason goes to the
  * audit log. Errors name the field `user` or `reason`. */

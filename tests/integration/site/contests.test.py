@@ -549,6 +549,54 @@ def programs_create_and_run_a_contest():
 
 
 @test
+def programs_make_and_change_teams():
+	make_board(carl, "zeta", TEMPLATE_TASK)
+	host, first, second, boss, nobody = (
+		Program(site.url, make_token(carl, "teams", "read", "submit", "admin")),
+		Program(site.url, make_token(ada, "teams", "read", "submit")),
+		Program(site.url, make_token(bob, "teams", "read", "submit")),
+		Program(site.url, make_token(admin, "teams", "read", "submit", "admin")),
+		Program(site.url),
+	)
+	wanted = {
+		"name": "team-cup",
+		"title": "With teams",
+		"starts_at": after(3600) + "Z",
+		"ends_at": after(7200) + "Z",
+		"problems": ["zeta"],
+	}
+	equal(host.ask("POST", "/api/v1/admin/contests", wanted).status, 201)
+	teams, size = "/api/v1/contests/team-cup/teams", "/api/v1/admin/contests/team-cup/team-members"
+	equal(first.ask("POST", teams, {"name": "Fast"}).status, 409)  # there are no teams yet
+	equal(host.ask("PUT", size, {"most": 1}).json["errors"][0]["field"], "most")
+	equal(first.ask("PUT", size, {"most": 2}).status, 403)
+	equal(host.ask("PUT", size, {"most": 2}).status, 204)
+	equal(host.read("/api/v1/contests/team-cup")["team_members"], 2)
+	equal(first.ask("POST", teams, {"name": "no name"}).json["errors"][0]["field"], "name")
+	equal(nobody.ask("POST", teams, {"name": "Fast"}).status, 401)
+	made = first.ask("POST", teams, {"name": "Fast"})
+	equal((made.status, made.json["members"], made.json["locked_at"]), (201, ["ada"], None))
+	join = "/api/v1/teams/join"
+	equal(second.ask("POST", join, {"code": "wrong"}).json["errors"][0]["field"], "code")
+	joined = second.ask("POST", join, {"code": made.json["code"]})
+	equal((joined.status, joined.json["members"]), (200, ["ada", "bob"]))
+	for program, code in ((second, made.json["code"]), (nobody, None), (boss, None)):
+		team = program.read(teams)["items"][0]
+		equal((team["name"], team["members"], team["code"]), ("Fast", ["ada", "bob"], code))
+	equal(second.ask("DELETE", "/api/v1/contests/team-cup/team").status, 204)
+	equal(second.ask("DELETE", "/api/v1/contests/team-cup/team").status, 409)
+	member = "/api/v1/admin/teams/Fast/members/bob"
+	reason = {"reason": "forgot the code"}
+	equal(host.ask("PUT", member, reason).status, 403)  # only admins
+	equal(boss.ask("PUT", member, {}).json["errors"][0]["field"], "reason")
+	equal(boss.ask("PUT", member, reason).status, 204)
+	equal(first.read(teams)["items"][0]["members"], ["ada", "bob"])
+	equal(boss.ask("DELETE", member, {"reason": "a test"}).status, 204)
+	equal(boss.ask("DELETE", member, {"reason": "a test"}).json["errors"][0]["field"], "user")
+	equal(first.read(teams)["items"][0]["members"], ["ada"])
+
+
+@test
 def every_call_of_contests_was_tested_against_its_description():
 	good = {(method, path) for method, path, status in contract.used if status < 300}
 	described = json.loads((ROOT / "docs" / "openapi" / "contests.json").read_text())["paths"]

@@ -158,6 +158,21 @@ def a_person_in_a_team_of_one_contest_may_join_one_of_another():
 
 
 @test
+def each_change_has_an_entry_in_the_audit_log():
+	rows = sql(
+		"SELECT action, actor, subject, detail FROM audit_log WHERE action LIKE '%team%' "
+		"ORDER BY id"
+	)
+	for row in (
+		["team.create", "ada", "Quick", "in the contest cup"],
+		["team.join", "bob", "Quick", ""],
+		["contest.teams", "root-of-all", "cup", "members of a team: 4, was 3"],
+		["team.leave", "ada", "Racers", ""],
+	):
+		equal((row, rows.count(row)), (row, 1))
+
+
+@test
 def the_code_changes_when_a_member_leaves():
 	old = code_of("Quick")
 	ok(form(bob, "leave"))
@@ -389,7 +404,14 @@ def nobody_logs_into_a_team():
 		answer = stranger.post("/login", [("name", "Quick"), ("password", password)])
 		contains(answer.words(), "The name or the password is wrong")
 	equal(stranger.post("/register", [("name", "quick"), ("password", PASSWORD)]).status, 409)
-	# a session, a token and a link that somebody put into the database
+	# a password, a session, a token and a link that somebody put into the database
+	sql(
+		"UPDATE users t JOIN users b ON b.name = 'bob' SET t.password_hash = b.password_hash "
+		f"WHERE t.id = {team}"
+	)
+	stranger.post("/login", [("name", "Quick"), ("password", PASSWORD)])
+	equal(value(f"SELECT COUNT(*) FROM sessions WHERE user_id = {team}"), "0")
+	sql(f"UPDATE users SET password_hash = '' WHERE id = {team}")
 	sql(
 		f"UPDATE sessions SET user_id = {team} WHERE user_id = (SELECT id FROM users "
 		"WHERE name = 'bob')"
@@ -424,6 +446,128 @@ def nobody_logs_into_a_team():
 	)
 	ok(bob.post("/login", [("name", "bob"), ("password", PASSWORD)]))
 	bob.token = bob.csrf("/account")
+
+
+@test
+def no_command_lets_anybody_into_a_team():
+	password = site.var / "password"
+	password.write_text(PASSWORD)
+	for words in (
+		("role", "Quick", "admin"),
+		("password", "Quick", "--password-file", password),
+	):
+		answer = site.admin("user", *words)
+		equal((words, answer.returncode == 0), (words, False))
+		contains(answer.stderr, "it is a team")
+	equal(
+		value("SELECT CONCAT(role, password_hash) FROM users WHERE name = 'Quick'"), "participant"
+	)
+	equal(value("SELECT COUNT(*) FROM password_links"), "0")
+
+
+@test
+def members_get_the_emails_of_their_team():
+	sql(
+		"INSERT INTO mail_addresses (user_id, address, kinds, unsubscribe_key) SELECT id, "
+		"CONCAT(name, '@podium.example'), 'overtaken,finished', REPEAT('x', 32) FROM users "
+		"WHERE name IN ('ada', 'bob', 'eve')"
+	)
+	number = submit_time(bob, 690.0)
+	finished = "SELECT GROUP_CONCAT(u.name ORDER BY u.name) FROM mails m JOIN users u ON u.id = "
+	equal(
+		value(f"{finished} m.user_id WHERE m.kind = 'finished' AND m.other_id = {number}"),
+		"ada,bob",
+	)
+	submit_time(fay, 10.0)
+	equal(value(f"{finished} m.user_id WHERE m.kind = 'overtaken'"), "ada,bob")
+	for client in (ada, bob):
+		contains(client.fresh("/").words(), "fay is now ahead of you on small")
+	sql("DELETE FROM mails; DELETE FROM mail_addresses")
+
+
+@test
+def the_export_of_a_member_names_the_team():
+	data = bob.get("/account/export").json
+	equal(
+		[(row["team"], row["contest"]) for row in data["teams"]],
+		[("Quick", "cup"), ("Later", "race")],
+	)
+
+
+@test
+def a_banned_member_leaves_the_others_alone():
+	sql("UPDATE users SET banned_at = NOW() WHERE name = 'ada'")
+	submit_time(bob, 1000.0, mode="test")
+	equal(form(admin, "add", team="Fresh", user="ada", reason="x").status, 409)
+	sql("UPDATE users SET banned_at = NULL WHERE name = 'ada'")
+
+
+@test
+def a_deleted_account_leaves_its_teams():
+	ida, joe = Client(site.url), Client(site.url)
+	for name, client in (("ida", ida), ("joe", joe)):
+		client.register(name)
+		client.token = client.csrf("/account")
+	code = make_team(ida, "Short")
+	delete = [("name", "ida"), ("password", PASSWORD)]
+	with holds_account("Short") as held:
+		# The deletion waits for the team, and the join for the deletion.
+		deleted = beside(lambda: ida.post("/account/delete", delete, csrf=ida.token))
+		held.wait_for_others(1)
+		joined = beside(lambda: form(joe, "join", code=code))
+		held.wait_for_others(2)
+	deleted()
+	contains((409, 422), joined()[0].status)
+	equal(value("SELECT COUNT(*) FROM users WHERE name = 'Short'"), "0")
+	equal(value("SELECT COUNT(*) FROM team_members m LEFT JOIN users u ON u.id = m.user_id WHERE "
+		"u.deleted_at IS NOT NULL"), "0")
+	# A team with submissions stays.
+	kim = Client(site.url)
+	kim.register("kim")
+	kim.token = kim.csrf("/account")
+	make_team(kim, "Lasting")
+	ok(kim.post("/contest/cup/registration", [("action", "register")], csrf=kim.token))
+	number = submit_time(kim, 4000.0)
+	ok(kim.post("/account/delete", [("name", "kim"), ("password", PASSWORD)], csrf=kim.token))
+	equal(members("Lasting"), "")
+	page = anyone.fresh(f"/submission/{number}").words()
+	contains(page, "Lasting submitted")
+	lacks(page, "kim")
+	contains(whole(anyone.fresh("/user/Lasting")).words(), "The team has no members")
+
+
+@test
+def podium_admin_lists_and_changes_teams():
+	listed = site.manage("team", "list", "cup")
+	contains(listed, "Quick")
+	contains(listed, "ada, bob")
+	lacks(listed, code_of("Quick"))
+	site.manage("team", "limit", "race", "4")
+	equal(value("SELECT team_members FROM contests WHERE name = 'race'"), "4")
+	equal(site.admin("team", "limit", "race", "1").returncode == 0, False)
+	site.manage("team", "add", "Fresh", "eve", "by an operator")
+	equal(members("Fresh"), "dan,eve")
+	for words in (
+		("add", "Fresh", "eve", ""),
+		("add", "Fresh", "nobody", "x"),
+		("remove", "nothing", "eve", "x"),
+		("list", "nothing"),
+	):
+		answer = site.admin("team", *words)
+		equal((words, answer.returncode == 0), (words, False))
+	site.manage("team", "remove", "Fresh", "eve", "it was a test")
+	equal(members("Fresh"), "dan")
+	equal(
+		sql(
+			"SELECT action, detail FROM audit_log WHERE actor = 'podium-admin' AND action LIKE "
+			"'%team%' ORDER BY id"
+		),
+		[
+			["contest.teams", "members of a team: 4, was 2"],
+			["team.add", "eve: by an operator"],
+			["team.remove", "eve: it was a test"],
+		],
+	)
 
 
 @test
