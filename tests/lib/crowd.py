@@ -358,7 +358,8 @@ class Crowd:
 		"""Makes 100 teams of three for "cup", team1 of member1, member2 and member3. team1 has
 		submitted to bench."""
 		self.site.sql(
-			f"""INSERT INTO users (name, password_hash) SELECT CONCAT('member', seq), '!'
+			f"""SET @token = UNHEX('{hashlib.sha256(self.token("member1")).hexdigest()}');
+			INSERT INTO users (name, password_hash) SELECT CONCAT('member', seq), '!'
 			FROM seq_1_to_300;
 			INSERT INTO users (name, password_hash, kind) SELECT CONCAT('team', seq), '', 'team'
 			FROM seq_1_to_100;
@@ -369,14 +370,14 @@ class Crowd:
 			INSERT INTO team_members (team_id, user_id, contest_id)
 			SELECT t.user_id, p.id, t.contest_id FROM seq_1_to_300 n
 			JOIN users p ON p.name = CONCAT('member', n.seq)
-			JOIN users u ON u.name = CONCAT('team', CEIL(n.seq / 3)) JOIN teams t ON t.user_id = u.id;
-			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, mode)
-			SELECT s.leaderboard_id, s.task_version_id, u.id, 'team.py', s.sha256, 'test'
+			JOIN users u ON u.name = CONCAT('team', CEIL(n.seq / 3))
+			JOIN teams t ON t.user_id = u.id;
+			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256,
+			mode) SELECT s.leaderboard_id, s.task_version_id, u.id, 'team.py', s.sha256, 'test'
 			FROM submissions s JOIN users u ON u.name = 'team1' JOIN leaderboards l
 			ON l.id = s.leaderboard_id WHERE l.name = 'bench' ORDER BY s.id LIMIT 1;
 			INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at)
-			SELECT UNHEX('{hashlib.sha256(self.token("member1")).hexdigest()}'), id, '192.0.2.1', '',
-			'2100-01-01' FROM users WHERE name = 'member1'"""
+			SELECT @token, id, '192.0.2.1', '', '2100-01-01' FROM users WHERE name = 'member1'"""
 		)
 
 	def mail_links(self):
