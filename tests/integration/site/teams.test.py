@@ -493,6 +493,13 @@ def the_export_of_a_member_names_the_team():
 		[(row["team"], row["contest"]) for row in data["teams"]],
 		[("Quick", "cup"), ("Later", "race")],
 	)
+	sent = sql(
+		"SELECT s.id FROM submissions s JOIN users u ON u.id = s.submitted_by WHERE "
+		"u.name = 'bob' ORDER BY s.id"
+	)
+	equal([[str(row["id"])] for row in data["submissions_for_teams"]], sent)
+	equal(len(sent) > 3, True)
+	lacks(str(data), code_of("Quick"))
 
 
 @test
