@@ -86,8 +86,8 @@ static const struct column FOUND_COLUMNS[] = {
 #define HAS_ROLE SQL_HAS_ROLE("u")
 #define IN_TEAMS SQL_IN_TEAMS("t.user_id")
 static const struct statement FIND = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT " TOKEN_FIELDS ", t.user_id, " IN_TEAMS " AS in_teams, u.name AS user, u.role, "
-	HAS_ROLE " AS has_role "
+	"SELECT " TOKEN_FIELDS ", t.user_id, " IN_TEAMS
+	" AS in_teams, u.name AS user, u.role, " HAS_ROLE " AS has_role "
 	"FROM api_tokens t JOIN users u ON u.id = t.user_id "
 	"WHERE t.token_hash = ? AND (t.expires_at IS NULL OR t.expires_at > UTC_TIMESTAMP(3)) "
 	"AND u.banned_at IS NULL AND u.deleted_at IS NULL AND u.kind = 'person'");

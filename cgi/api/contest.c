@@ -120,6 +120,8 @@ static int read_settings(struct request *request, struct contest_settings *setti
 	if (!rc)
 		rc = api_integer(
 			request, "freeze_minutes", settings->freeze_minutes, &settings->freeze_minutes);
+	if (!rc)
+		rc = api_integer(request, "team_members", settings->team_members, &settings->team_members);
 	return rc || !api_has(request, "problems")
 		? rc
 		: api_texts(request, "problems", &settings->problems, &settings->problem_count);
@@ -280,7 +282,7 @@ int api_team_join(struct request *request)
 	if (!rc)
 		rc = team_code_limit_hit(request);
 	if (!rc)
-		rc = team_join(request->db, code, &actor, &id, request->error);
+		rc = team_join(request->db, request->path_parameters[0], code, &actor, &id, request->error);
 	return rc ? rc : respond_team(request, id, false);
 }
 
@@ -292,9 +294,7 @@ int api_team_leave(struct request *request)
 }
 
 /* Changes a team's member as an admin. */
-static int change_member(struct request *request,
-	int (*change)(struct database *, const char *, const char *, const char *, const struct actor *,
-		struct error *))
+static int change_member(struct request *request, team_change *change)
 {
 	const struct actor actor = actor_of(request);
 	const char *reason;
@@ -313,19 +313,4 @@ int api_admin_team_add(struct request *request)
 int api_admin_team_remove(struct request *request)
 {
 	return change_member(request, team_remove_member);
-}
-
-/* ---- how many members a team has ---- */
-
-int api_admin_team_limit(struct request *request)
-{
-	const struct actor actor = actor_of(request);
-	struct contest contest;
-	int64_t most;
-	int rc = contest_of_manager(request, &contest);
-	if (!rc)
-		rc = api_integer(request, "most", -1, &most);
-	if (!rc)
-		rc = team_limit(request->db, contest.name, most, &actor, request->error);
-	return rc ? rc : respond_nothing(request);
 }

@@ -1,7 +1,7 @@
 #include "cgi/page/leaderboard_charts.h"
-#include "cgi/http/session.h"
 
 #include "cgi/http/paging.h"
+#include "cgi/http/session.h"
 #include "cgi/page/pages.h"
 #include "cgi/page/ranking_list.h"
 #include "lib/base/format.h"

@@ -1,7 +1,7 @@
 #include "cgi/page/ranking_list.h"
-#include "cgi/http/session.h"
 
 #include "cgi/action/dialect.h"
+#include "cgi/http/session.h"
 #include "cgi/page/ranking_notes.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"

@@ -1,8 +1,8 @@
 /* Accepts the submission that a form sends. */
 #include "cgi/page/submit.h"
-#include "cgi/http/session.h"
 
 #include "cgi/action/submission.h"
+#include "cgi/http/session.h"
 #include "cgi/page/pages.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"

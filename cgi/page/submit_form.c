@@ -1,9 +1,9 @@
 /* The form for a submission: what it offers, and what the visitor should know before. */
-#include "cgi/http/session.h"
 #include "cgi/page/submit.h"
 
 #include "cgi/action/intake.h"
 #include "cgi/http/paging.h"
+#include "cgi/http/session.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"

@@ -1,4 +1,4 @@
-/* The teams of a contest: made and joined by participants, changed by admins. */
+/* The teams of a contest: created and joined by participants, changed by admins. */
 #include "cgi/page/team.h"
 
 #include "cgi/http/notice.h"
@@ -7,10 +7,9 @@
 #include "lib/base/scope.h"
 #include "templates/team.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* Each team takes a user name for good once it has submitted. */
+/* Each team takes a user name, for good once it has submitted. */
 static const struct rate_limit TEAMS_OF_USER = { "make teams", 20, 3600 };
 static const struct rate_limit CODES_OF_USER = { "team code", 30, 600 };
 
@@ -24,57 +23,45 @@ int team_code_limit_hit(struct request *request)
 	return rate_limit_hit(request, &CODES_OF_USER, request->viewer.name);
 }
 
-static bool may_manage(const struct request *request, const struct team_contest *contest)
-{
-	const struct viewer *viewer = &request->viewer;
-	return viewer->role == ROLE_ADMIN
-		|| (viewer->role == ROLE_CREATOR && viewer->id == contest->creator_id);
-}
-
 static int read_contest(struct request *request, struct team_contest *contest)
 {
 	return team_contest_by_name(
 		request->db, request->arena, request->path_parameters[0], contest, request->error);
 }
 
-static int show_teams(struct request *request)
+static int show_teams(struct request *request, const struct team_contest *contest)
 {
-	struct team_contest contest;
 	struct team *teams;
 	struct error own = { 0 };
-	struct team_view view = { .contest = &contest,
+	struct team_view view = { .contest = contest,
+		.own = viewer_team_in(&request->viewer, contest->id),
 		.is_admin = request->viewer.role == ROLE_ADMIN,
 		.name = request_form_or(request, "name", ""),
 		.code = request_form_or(request, "code", ""),
-		.most = request_form(request, "most"),
 		.team = request_form_or(request, "team", ""),
 		.user = request_form_or(request, "user", ""),
 		.reason = request_form_or(request, "reason", ""),
 		.name_error = form_error(request, "name"),
 		.code_error = form_error(request, "code"),
-		.most_error = form_error(request, "most"),
 		.user_error = form_error(request, "user"),
 		.reason_error = form_error(request, "reason") };
-	int rc = team_contest_by_name(
-		request->db, request->arena, request->path_parameters[0], &contest, &own);
-	if (!rc)
-		rc = teams_of_contest(request->db, request->arena, contest.id, &teams, &view.count, &own);
+	int rc = teams_of_contest(request->db, request->arena, contest->id, &teams, &view.count, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
 	view.teams = teams;
-	view.may_manage = may_manage(request, &contest);
-	view.own = viewer_team_in(&request->viewer, contest.id);
 	struct page page = form_page_make(
-		request, arena_printf(request->arena, "Teams of %s", contest.title), "leaderboards");
+		request, arena_printf(request->arena, "Teams of %s", contest->title), "leaderboards");
 	teams_page(&request->body, &page, &view);
 	return 0;
 }
 
 int page_teams(struct request *request)
 {
-	return show_teams(request);
+	struct team_contest contest;
+	int rc = read_contest(request, &contest);
+	return rc ? rc : show_teams(request, &contest);
 }
 
 /* ---- forms ---- */
@@ -82,14 +69,11 @@ int page_teams(struct request *request)
 static int create_team(struct request *request, const struct team_contest *contest)
 {
 	const struct actor actor = actor_of(request);
-	const char *name = request_form_or(request, "name", "");
 	int64_t id;
 	int rc = team_limit_hit(request);
-	if (!rc)
-		rc = team_create(request->db, contest->name, name, &actor, &id, request->error);
-	if (!rc)
-		notice_leave(request, "You made the team %s. Give its code to the others.", name);
-	return rc;
+	return rc ? rc
+			  : team_create(request->db, contest->name, request_form_or(request, "name", ""),
+				  &actor, &id, request->error);
 }
 
 /* Without the white space that people often paste around a code. */
@@ -105,40 +89,19 @@ static int join_team(struct request *request, const struct team_contest *contest
 {
 	const struct actor actor = actor_of(request);
 	int64_t id;
-	(void)contest;
 	int rc = team_code_limit_hit(request);
-	if (!rc)
-		rc = team_join(request->db, typed_team_code(request), &actor, &id, request->error);
-	if (!rc)
-		notice_leave(request, "You are a member of the team now.");
-	return rc;
+	return rc ? rc
+			  : team_join(request->db, contest->name, typed_team_code(request), &actor, &id,
+				  request->error);
 }
 
 static int leave_team(struct request *request, const struct team_contest *contest)
 {
 	const struct actor actor = actor_of(request);
-	int rc = team_leave(request->db, contest->name, &actor, request->error);
-	if (!rc)
-		notice_leave(request, "You left the team.");
-	return rc;
+	return team_leave(request->db, contest->name, &actor, request->error);
 }
 
-static int limit_teams(struct request *request, const struct team_contest *contest)
-{
-	const struct actor actor = actor_of(request);
-	const char *text = request_form_or(request, "most", "");
-	char *end;
-	long long most = strtoll(text, &end, 10);
-	if (!may_manage(request, contest))
-		return fail(request->error, ERROR_FORBIDDEN,
-			"Only the contest's creator and admins may change its teams.");
-	return team_limit(
-		request->db, contest->name, *text && !*end ? most : -1, &actor, request->error);
-}
-
-static int change_members(struct request *request,
-	int (*change)(struct database *, const char *, const char *, const char *, const struct actor *,
-		struct error *))
+static int change_members(struct request *request, team_change *change)
 {
 	const struct actor actor = actor_of(request);
 	if (request->viewer.role != ROLE_ADMIN)
@@ -163,26 +126,34 @@ static int remove_member(struct request *request, const struct team_contest *con
 static const struct {
 	const char *name;
 	int (*run)(struct request *request, const struct team_contest *contest);
-} ACTIONS[] = { { "create", create_team }, { "join", join_team }, { "leave", leave_team },
-	{ "limit", limit_teams }, { "add", add_member }, { "remove", remove_member } };
+	const char *outcome;
+} ACTIONS[] = {
+	{ "create", create_team, "You created the team. Give its code to the others." },
+	{ "join", join_team, "You joined the team." },
+	{ "leave", leave_team, "You left the team." },
+	{ "add", add_member, "The user is a member now." },
+	{ "remove", remove_member, "The user is no longer a member." },
+};
 
 int action_teams(struct request *request)
 {
 	const char *name = request_form_or(request, "action", "");
 	struct team_contest contest;
+	size_t i = 0;
 	int rc = read_contest(request, &contest);
 	if (rc)
 		return rc;
-	rc = fail(request->error, ERROR_FORBIDDEN, "This form does nothing. Use one of the page's.");
-	for (size_t i = 0; i < COUNT(ACTIONS); i++)
-		if (strcmp(ACTIONS[i].name, name) == 0) {
-			*request->error = (struct error){ 0 };
-			rc = ACTIONS[i].run(request, &contest);
-		}
-	if (!rc)
-		return redirect(request, "/contest/%s/teams", contest.name);
-	if (rc != ERROR_INPUT && rc != ERROR_CONFLICT)
+	while (i < COUNT(ACTIONS) && strcmp(ACTIONS[i].name, name) != 0)
+		i++;
+	rc = i < COUNT(ACTIONS) ? ACTIONS[i].run(request, &contest)
+							: fail(request->error, ERROR_INPUT,
+								"This page has no such action; reload it and try again.");
+	if (rc == ERROR_INPUT || rc == ERROR_CONFLICT) {
+		request->status = rc == ERROR_CONFLICT ? 409 : 422;
+		return show_teams(request, &contest);
+	}
+	if (rc)
 		return rc;
-	request->status = rc == ERROR_CONFLICT ? 409 : 422;
-	return show_teams(request);
+	notice_leave(request, "%s", ACTIONS[i].outcome);
+	return redirect(request, "/contest/%s/teams", contest.name);
 }

@@ -10,14 +10,13 @@ struct team_view {
 	const struct team *teams;
 	size_t count;
 	const struct team *own; /* the viewer's team; NULL: none */
-	bool may_manage;        /* sets how many members a team has: the contest's creator, admins */
 	bool is_admin;
 	/* What the visitor typed into a refused form, and the errors of its fields; NULL: none. */
-	const char *name, *code, *most, *team, *user, *reason;
-	const char *name_error, *code_error, *most_error, *user_error, *reason_error;
+	const char *name, *code, *team, *user, *reason;
+	const char *name_error, *code_error, *user_error, *reason_error;
 };
 
-/* Limits of the viewer: teams that they make, codes that they try. */
+/* Count a team that the viewer creates, or a code that they try, against the viewer's limit. */
 int team_limit_hit(struct request *request);
 int team_code_limit_hit(struct request *request);
 

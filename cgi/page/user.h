@@ -21,7 +21,7 @@ struct user_place {
 struct user_view {
 	int64_t id;
 	const char *name;
-	const struct team *team; /* the account is a team; NULL: a person */
+	const struct team *team;              /* the account is a team; NULL: a person */
 	int64_t created_at_ms, deleted_at_ms; /* TIME_NULL: not deleted */
 	/* The newest first, at most 500. user_group_places makes those of one leaderboard adjacent. */
 	struct user_place *places;

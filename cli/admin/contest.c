@@ -9,7 +9,6 @@
 #include "lib/base/scope.h"
 #include "lib/contest/standings.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What each command needs. */
@@ -75,7 +74,8 @@ static int read_settings(
 		if (!contest_set(session->arena, settings, key, equals ? equals + 1 : ""))
 			return fail(&session->error, ERROR_INPUT,
 				"%.80s is no setting of a contest. Write KEY=VALUE; the keys are title, starts, "
-				"ends, rules, registration, code, scoring, points, freeze_minutes and problems.",
+				"ends, rules, registration, code, scoring, points, freeze_minutes, team_members "
+			    "and problems.",
 				argv[i]);
 	}
 	return 0;
@@ -178,8 +178,8 @@ static void say_team(struct arena *arena, const struct team *team)
 	const char *names = "";
 	for (size_t i = 0; i < team->member_count; i++)
 		names = arena_printf(arena, "%s%s%s", names, i ? ", " : "", team->members[i].name);
-	admin_say("%-32s %-8s %s", team->name, team->locked_at_ms == TIME_NULL ? "open" : "locked",
-		names);
+	admin_say(
+		"%-32s %-8s %s", team->name, team->locked_at_ms == TIME_NULL ? "open" : "locked", names);
 }
 
 int team_list_command(int argc, char **argv)
@@ -199,25 +199,7 @@ int team_list_command(int argc, char **argv)
 	return admin_done;
 }
 
-int team_limit_command(int argc, char **argv)
-{
-	cleanup_session struct session session = { 0 };
-	if (argc != 3)
-		return admin_usage("team limit");
-	if (begin(&session, argv[1]))
-		return admin_failed;
-	char *end;
-	long long most = strtoll(argv[2], &end, 10);
-	if (team_limit(session.db, session.contest.name, *argv[2] && !*end ? most : -1, &admin_actor,
-			&session.error))
-		return admin_complain(&session.error);
-	admin_say("A team of %s may have %lld members.", session.contest.name, most);
-	return admin_done;
-}
-
-static int change_team(int argc, char **argv, const char *command,
-	int (*change)(struct database *, const char *, const char *, const char *, const struct actor *,
-		struct error *))
+static int change_team(int argc, char **argv, const char *command, team_change *change)
 {
 	cleanup_session struct session session = { 0 };
 	if (argc != 4)

@@ -13,24 +13,19 @@ static const struct column CONTEST_COLUMNS[] = {
 	INTEGER(struct team_contest, id),
 	TEXT(struct team_contest, name),
 	TEXT(struct team_contest, title),
-	INTEGER(struct team_contest, creator_id),
 	INTEGER(struct team_contest, team_members),
 	INTEGER(struct team_contest, has_ended),
 };
-#define CONTEST \
-	"SELECT id, name, title, creator_id, team_members, ends_at <= UTC_TIMESTAMP(3) AS has_ended " \
-	"FROM contests WHERE "
-static const struct statement CONTEST_BY_NAME =
-	SELECT(struct team_contest, CONTEST_COLUMNS, CONTEST "name = ?");
-static const struct statement CONTEST_BY_ID =
-	SELECT(struct team_contest, CONTEST_COLUMNS, CONTEST "id = ?");
+static const struct statement CONTEST = SELECT(struct team_contest, CONTEST_COLUMNS,
+	"SELECT id, name, title, team_members, ends_at <= UTC_TIMESTAMP(3) AS has_ended "
+	"FROM contests WHERE name = ?");
 
 int team_contest_by_name(struct database *db, struct arena *arena, const char *name,
 	struct team_contest *contest, struct error *error)
 {
 	/* Contests are named as leaderboards are. Other text might not fit the ASCII column. */
 	int rc = text_is_leaderboard_name(name)
-		? database_row(db, arena, &CONTEST_BY_NAME, contest, error, "s", name)
+		? database_row(db, arena, &CONTEST, contest, error, "s", name)
 		: ERROR_NOT_FOUND;
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no contest of this name.") : rc;
 }
@@ -55,7 +50,6 @@ static const struct statement OF_PERSON = SELECT(struct team, TEAM_COLUMNS,
 	TEAM "JOIN team_members own ON own.team_id = t.user_id WHERE own.user_id = ? "
 		 "ORDER BY t.user_id DESC");
 static const struct statement BY_NAME = SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE u.name = ?");
-static const struct statement BY_CODE = SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.code = ?");
 static const struct statement BY_ID = SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.user_id = ?");
 
 static const struct column MEMBER_COLUMNS[] = {
@@ -76,8 +70,8 @@ static const struct statement MEMBERS_BY_ID = MEMBERS("t.user_id = ?");
 static const struct statement *const CONTEST_PARTS[] = { &OF_CONTEST, &MEMBERS_OF_CONTEST },
 									 *const NAME_PARTS[] = { &BY_NAME, &MEMBERS_BY_NAME },
 									 *const ID_PARTS[] = { &BY_ID, &MEMBERS_BY_ID };
-static const struct bundle WHOLE_CONTEST = BUNDLE(CONTEST_PARTS), WHOLE_BY_NAME = BUNDLE(NAME_PARTS),
-						   WHOLE_BY_ID = BUNDLE(ID_PARTS);
+static const struct bundle WHOLE_CONTEST = BUNDLE(CONTEST_PARTS),
+						   WHOLE_BY_NAME = BUNDLE(NAME_PARTS), WHOLE_BY_ID = BUNDLE(ID_PARTS);
 
 /* Gives each team its members. Both are in the order of the teams' names; a team may have been made
  * or deleted between the two statements. */
@@ -101,8 +95,8 @@ int teams_of_contest(struct database *db, struct arena *arena, int64_t contest_i
 	struct team **teams, size_t *count, struct error *error)
 {
 	struct database_answer answers[COUNT(CONTEST_PARTS)] = { 0 };
-	int rc = database_answers(
-		db, arena, &WHOLE_CONTEST, answers, error, "ii", contest_id, contest_id);
+	int rc =
+		database_answers(db, arena, &WHOLE_CONTEST, answers, error, "ii", contest_id, contest_id);
 	if (rc)
 		return rc;
 	*teams = answers[0].rows;
@@ -223,7 +217,7 @@ static const struct statement END_REGISTRATION =
 struct change {
 	const char *contest, *team, *code, *user, *reason; /* what the caller gave */
 	const struct actor *actor;
-	int64_t most, id;
+	int64_t id;
 };
 
 typedef char team_code[team_code_length + 1];
@@ -246,13 +240,15 @@ static const struct statement INSERT_MEMBER =
 static const struct statement DELETE_MEMBER =
 	COMMAND("DELETE FROM team_members WHERE team_id = ? AND user_id = ?");
 static const struct statement SET_CODE = COMMAND("UPDATE teams SET code = ? WHERE user_id = ?");
-/* A team that was never anything leaves its name to others. */
+/* Deletes a team without members and submissions, so that its name is free again. */
 static const struct statement DELETE_UNUSED =
 	COMMAND("DELETE FROM users WHERE id = ? AND kind = 'team' AND NOT EXISTS "
 			"(SELECT 1 FROM team_members m WHERE m.team_id = users.id) AND NOT EXISTS "
 			"(SELECT 1 FROM submissions s WHERE s.user_id = users.id)");
 static const struct statement ACTIVE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM users WHERE id = ? AND banned_at IS NULL AND deleted_at IS NULL");
+static const struct statement TEAM_BY_CODE = SELECT(
+	struct id_row, ID_COLUMNS, "SELECT user_id AS id FROM teams WHERE contest_id = ? AND code = ?");
 static const struct statement TEAM_OF_PERSON = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT team_id AS id FROM team_members WHERE user_id = ? AND contest_id = ?");
 /* Also submissions that were withdrawn or failed: otherwise somebody could use their own quota
@@ -261,11 +257,12 @@ static const struct statement RANKED_BEFORE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT s.id FROM contest_problems p JOIN submissions s ON s.user_id = ? "
 	"AND s.leaderboard_id = p.leaderboard_id AND s.mode = 'ranked' AND NOT s.dry_run "
 	"WHERE p.contest_id = ? LIMIT 1");
-static const struct column COUNT_COLUMNS[] = { INTEGER(struct id_row, id) };
-static const struct statement COUNT_MEMBERS = SELECT(
-	struct id_row, COUNT_COLUMNS, "SELECT COUNT(*) AS id FROM team_members WHERE team_id = ?");
-static const struct statement IS_LOCKED = SELECT(struct id_row, COUNT_COLUMNS,
-	"SELECT locked_at IS NOT NULL AS id FROM teams WHERE user_id = ?");
+struct count_row {
+	int64_t members;
+};
+static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, members) };
+static const struct statement COUNT_MEMBERS = SELECT(struct count_row, COUNT_COLUMNS,
+	"SELECT COUNT(*) AS members FROM team_members WHERE team_id = ?");
 
 static int note(struct database *db, const struct actor *actor, const char *action,
 	const char *team, const char *detail, struct error *error)
@@ -290,7 +287,7 @@ static int check_person(struct database *db, struct arena *arena, int64_t user_i
 	if (!rc)
 		return fail(error, ERROR_CONFLICT,
 			"%s has a ranked submission of their own in this contest, and would rank twice in a "
-			"team.",
+		    "team.",
 			name);
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }
@@ -354,34 +351,32 @@ static int create_body(struct database *db, void *context, struct error *error)
 				  arena_printf(arena, "in the contest %s", contest.name), error);
 }
 
-/* Reads a team and locks its row in users, after that of the person. */
-static int lock_team(struct database *db, struct arena *arena, const struct statement *find,
-	const char *key, int64_t user_id, struct team *team, struct error *error)
+/* Locks a team's row in users, after that of the person, and reads the team. */
+static int lock_team(
+	struct database *db, struct arena *arena, int64_t id, struct team *team, struct error *error)
 {
-	int rc = lock_account(db, arena, user_id, error);
-	if (!rc)
-		rc = database_row(db, arena, find, team, error, "s", key);
-	return rc ? rc : lock_account(db, arena, team->id, error);
+	int rc = lock_account(db, arena, id, error);
+	return rc ? rc : database_row(db, arena, &BY_ID, team, error, "i", id);
+}
+
+static int check_unlocked(const struct team *team, struct error *error)
+{
+	return team->locked_at_ms == TIME_NULL
+		? 0
+		: fail(error, ERROR_CONFLICT,
+			"%s has a ranked submission, so nobody joins or leaves it. Ask an admin.", team->name);
 }
 
 static int check_place(
 	struct database *db, struct arena *arena, const struct team *team, struct error *error)
 {
-	struct id_row locked, members;
-	int rc = database_row(db, arena, &IS_LOCKED, &locked, error, "i", team->id);
-	if (!rc)
-		rc = database_row(db, arena, &COUNT_MEMBERS, &members, error, "i", team->id);
-	if (rc)
-		return rc;
-	if (locked.id)
-		return fail(error, ERROR_CONFLICT,
-			"%s has a ranked submission, so nobody joins or leaves it. Ask an admin.", team->name);
-	if (members.id >= team->most)
-		return fail(error, ERROR_CONFLICT,
-			"%s is full: a team of this contest has at most %lld "
-			"members.",
-			team->name, (long long)team->most);
-	return 0;
+	struct count_row row;
+	int rc = database_row(db, arena, &COUNT_MEMBERS, &row, error, "i", team->id);
+	if (!rc && row.members >= team->most)
+		rc = fail(error, ERROR_CONFLICT,
+			"%s is full: a team of this contest has at most %lld members.", team->name,
+			(long long)team->most);
+	return rc;
 }
 
 static int join_body(struct database *db, void *context, struct error *error)
@@ -389,22 +384,31 @@ static int join_body(struct database *db, void *context, struct error *error)
 	cleanup_arena struct arena *arena = arena_new();
 	struct change *change = context;
 	const struct actor *actor = change->actor;
-	struct team team;
 	struct team_contest contest;
-	int rc = lock_team(db, arena, &BY_CODE, change->code, actor->id, &team, error);
-	if (rc == ERROR_NOT_FOUND)
-		return fail_field(error, "code",
-			"No team has this code. The code changes when a member leaves; ask the team for it.");
+	struct id_row found;
+	struct team team;
+	int rc = lock_account(db, arena, actor->id, error);
 	if (!rc)
-		rc = database_row(db, arena, &CONTEST_BY_ID, &contest, error, "i", team.contest_id);
+		rc = team_contest_by_name(db, arena, change->contest, &contest, error);
 	if (!rc)
 		rc = check_contest(&contest, error);
+	if (rc)
+		return rc;
+	rc = database_row(db, arena, &TEAM_BY_CODE, &found, error, "is", contest.id, change->code);
 	if (!rc)
-		rc = check_person(db, arena, actor->id, actor->name, team.contest_id, error);
+		rc = lock_team(db, arena, found.id, &team, error);
+	if (rc == ERROR_NOT_FOUND)
+		return fail_field(error, "code",
+			"No team of this contest has this code. The code changes when a member leaves; ask the "
+			"team for it.");
+	if (!rc)
+		rc = check_person(db, arena, actor->id, actor->name, contest.id, error);
+	if (!rc)
+		rc = check_unlocked(&team, error);
 	if (!rc)
 		rc = check_place(db, arena, &team, error);
 	if (!rc)
-		rc = put_member(db, team.id, actor->id, team.contest_id, error);
+		rc = put_member(db, team.id, actor->id, contest.id, error);
 	change->id = rc ? 0 : team.id;
 	return rc ? rc : note(db, actor, "team.join", team.name, "", error);
 }
@@ -452,7 +456,7 @@ static int leave_body(struct database *db, void *context, struct error *error)
 	struct change *change = context;
 	const struct actor *actor = change->actor;
 	struct team_contest contest;
-	struct id_row own, locked;
+	struct id_row own;
 	struct team team;
 	int rc = lock_account(db, arena, actor->id, error);
 	if (!rc)
@@ -463,14 +467,9 @@ static int leave_body(struct database *db, void *context, struct error *error)
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, ERROR_CONFLICT, "You are in no team of this contest.");
 	if (!rc)
-		rc = lock_account(db, arena, own.id, error);
+		rc = lock_team(db, arena, own.id, &team, error);
 	if (!rc)
-		rc = database_row(db, arena, &BY_ID, &team, error, "i", own.id);
-	if (!rc)
-		rc = database_row(db, arena, &IS_LOCKED, &locked, error, "i", own.id);
-	if (!rc && locked.id)
-		return fail(error, ERROR_CONFLICT,
-			"%s has a ranked submission, so nobody joins or leaves it. Ask an admin.", team.name);
+		rc = check_unlocked(&team, error);
 	if (!rc)
 		rc = note(db, actor, "team.leave", team.name, "", error);
 	return rc ? rc : take_out(db, &team, actor->id, error);
@@ -492,10 +491,12 @@ static bool is_code(const char *code)
 		&& strspn(code, "abcdefghijklmnopqrstuvwxyz0123456789") == team_code_length;
 }
 
-int team_join(struct database *db, const char *code, const struct actor *actor, int64_t *id,
-	struct error *error)
+int team_join(struct database *db, const char *contest, const char *code, const struct actor *actor,
+	int64_t *id, struct error *error)
 {
-	struct change change = { .code = is_code(code) ? code : "", .actor = actor };
+	struct change change = {
+		.contest = contest, .code = is_code(code) ? code : "", .actor = actor
+	};
 	int rc = database_transaction(db, join_body, &change, error);
 	*id = change.id;
 	return rc;
@@ -532,17 +533,28 @@ static int find_person(struct database *db, struct arena *arena, const char *nam
 		: 0;
 }
 
+/* Finds the person and the team of a change, and locks both. */
+static int lock_both(struct database *db, struct arena *arena, const struct change *change,
+	struct user *user, struct team *team, struct error *error)
+{
+	int rc = find_person(db, arena, change->user, user, error);
+	if (!rc)
+		rc = lock_account(db, arena, user->id, error);
+	if (rc)
+		return rc;
+	rc = database_row(db, arena, &BY_NAME, team, error, "s", change->team);
+	if (!rc)
+		rc = lock_team(db, arena, team->id, team, error);
+	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no team of this name.") : rc;
+}
+
 static int put_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const struct change *change = context;
 	struct user user;
 	struct team team;
-	int rc = find_person(db, arena, change->user, &user, error);
-	if (!rc)
-		rc = lock_team(db, arena, &BY_NAME, change->team, user.id, &team, error);
-	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "There is no team of this name.");
+	int rc = lock_both(db, arena, change, &user, &team, error);
 	if (!rc)
 		rc = check_person(db, arena, user.id, user.name, team.contest_id, error);
 	if (!rc)
@@ -558,11 +570,7 @@ static int remove_body(struct database *db, void *context, struct error *error)
 	const struct change *change = context;
 	struct user user;
 	struct team team;
-	int rc = find_person(db, arena, change->user, &user, error);
-	if (!rc)
-		rc = lock_team(db, arena, &BY_NAME, change->team, user.id, &team, error);
-	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "There is no team of this name.");
+	int rc = lock_both(db, arena, change, &user, &team, error);
 	if (!rc)
 		rc = note(db, change->actor, "team.remove", team.name,
 			arena_printf(arena, "%s: %s", user.name, change->reason), error);
@@ -589,33 +597,4 @@ int team_remove_member(struct database *db, const char *team, const char *user, 
 	const struct actor *actor, struct error *error)
 {
 	return change_member(db, remove_body, team, user, reason, actor, error);
-}
-
-static const struct statement SET_LIMIT =
-	COMMAND("UPDATE contests SET team_members = ? WHERE id = ?");
-
-static int limit_body(struct database *db, void *context, struct error *error)
-{
-	cleanup_arena struct arena *arena = arena_new();
-	const struct change *change = context;
-	struct team_contest contest;
-	int rc = team_contest_by_name(db, arena, change->contest, &contest, error);
-	if (rc || contest.team_members == change->most)
-		return rc;
-	rc = database_execute(db, &SET_LIMIT, error, "ii", change->most, contest.id);
-	return rc ? rc
-			  : note(db, change->actor, "contest.teams", contest.name,
-				  arena_printf(arena, "members of a team: %lld, was %lld", (long long)change->most,
-					  (long long)contest.team_members),
-				  error);
-}
-
-int team_limit(struct database *db, const char *contest, int64_t most, const struct actor *actor,
-	struct error *error)
-{
-	struct change change = { .contest = contest, .most = most, .actor = actor };
-	if (most < 0 || most == 1 || most > team_most_members)
-		return fail_field(error, "most", "A team may have 2 to %d members; 0 stands for no teams.",
-			team_most_members);
-	return database_transaction(db, limit_body, &change, error);
 }

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { team_code_length = 24, team_most_members = 50, team_most_reason_bytes = 200 };
+enum { team_code_length = 24, team_most_reason_bytes = 200 };
 
 /* A part of a statement, true or false: `person` acts for the account `account`, both expressions
  * of users.id. A person acts for themselves and for their teams. viewer_acts_for
@@ -27,16 +27,16 @@ enum { team_code_length = 24, team_most_members = 50, team_most_reason_bytes = 2
 	"(" account " = " person \
 	" OR EXISTS (SELECT 1 FROM team_members ally WHERE ally.team_id = " account \
 	" AND ally.user_id = " person "))"
-
 int team_acts_for(
 	struct database *db, int64_t person_id, int64_t account_id, bool *acts, struct error *error);
+
+/* The person is in a team. */
 #define SQL_IN_TEAMS(person) \
 	"EXISTS (SELECT 1 FROM team_members ally WHERE ally.user_id = " person ")"
 
 struct team_contest { /* a contest, as far as teams need it */
 	int64_t id;
 	const char *name, *title;
-	int64_t creator_id;   /* SQL_NULL_INTEGER: none */
 	int64_t team_members; /* at most, of a team; 0: no teams */
 	int64_t has_ended;
 };
@@ -54,7 +54,7 @@ struct team {
 	const char *name;
 	int64_t contest_id;
 	const char *contest, *contest_title;
-	const char *code;     /* only for members, admins and the contest's creator */
+	const char *code;     /* with which people join; show it only to members */
 	int64_t locked_at_ms; /* TIME_NULL: not locked */
 	int64_t most;         /* members, at most */
 	/* By name; teams_of_person does not read them. */
@@ -85,7 +85,7 @@ int team_lock_author(struct database *db, struct arena *arena, int64_t user_id,
 /* Locks a team after team_lock_author; does nothing for a person. */
 int team_note_ranked(struct database *db, int64_t author_id, struct error *error);
 
-/* Make a team with the actor as its member, join one by its code, or leave that of a contest. Each
+/* Create a team of a contest with the actor as its member, join one by its code, or leave it. Each
  * gets an entry in the audit log. Errors name the field `name` or `code`. ERROR_CONFLICT with a
  * sentence: the team is full or locked, the contest has ended, or the actor has a team or a ranked
  * submission in it. A registration for the contest passes from the person to the team, and who
@@ -93,8 +93,8 @@ int team_note_ranked(struct database *db, int64_t author_id, struct error *error
  * member leaves before its first submission is deleted. */
 int team_create(struct database *db, const char *contest, const char *name,
 	const struct actor *actor, int64_t *id, struct error *error);
-int team_join(struct database *db, const char *code, const struct actor *actor, int64_t *id,
-	struct error *error);
+int team_join(struct database *db, const char *contest, const char *code, const struct actor *actor,
+	int64_t *id, struct error *error);
 int team_leave(
 	struct database *db, const char *contest, const struct actor *actor, struct error *error);
 
@@ -104,14 +104,8 @@ int team_forget_member(
 
 /* Add or remove a member, also of a locked team; for admins and commands. The reason goes to the
  * audit log. Errors name the field `user` or `reason`. */
-int team_put_member(struct database *db, const char *team, const char *user, const char *reason,
+typedef int team_change(struct database *db, const char *team, const char *user, const char *reason,
 	const struct actor *actor, struct error *error);
-int team_remove_member(struct database *db, const char *team, const char *user, const char *reason,
-	const struct actor *actor, struct error *error);
-
-/* Sets how many members a team of the contest may have; 0: no new teams. Teams that have more keep
- * them. The error's field is `most`. */
-int team_limit(struct database *db, const char *contest, int64_t most, const struct actor *actor,
-	struct error *error);
+team_change team_put_member, team_remove_member;
 
 #endif

@@ -61,6 +61,7 @@ int source_policy_check(const char *name, const char *license, struct error *err
 #define SQL_SOURCES_ARE_OPEN_TO(user, leaderboard) \
 	"(" SQL_SOURCE_POLICY(leaderboard) " = 'ranked' AND EXISTS (SELECT 1 FROM ranking own_rank " \
 									   "WHERE own_rank.leaderboard_id = " leaderboard \
-									   ".id AND " SQL_ACTS_FOR(user ".id", "own_rank.user_id") "))"
+									   ".id AND " SQL_ACTS_FOR( \
+										   user ".id", "own_rank.user_id") "))"
 
 #endif

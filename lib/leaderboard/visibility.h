@@ -47,7 +47,8 @@
 /* The user, a row of users, acts for the author of the submission (lib/account/team.h), or may read
  * all of its leaderboard. SQL_IS_READER is the same for the visitor. */
 #define SQL_READS(user, submission, leaderboard) \
-	"(" SQL_ACTS_FOR(user ".id", submission ".user_id") " OR " SQL_RIGHT_OF(user, leaderboard) " > 0)"
+	"(" SQL_ACTS_FOR(user ".id", submission ".user_id") " OR " SQL_RIGHT_OF( \
+		user, leaderboard) " > 0)"
 #define SQL_IS_READER(submission, leaderboard) \
 	"EXISTS (SELECT 1 FROM users reader WHERE reader.id = ? AND " SQL_READS( \
 		"reader", submission, leaderboard) ")"
@@ -68,8 +69,10 @@
 	"((NOT " submission ".dry_run AND " SQL_SOURCES_ARE_OPEN( \
 		leaderboard) ") " \
 					 "OR EXISTS (SELECT 1 FROM users reader WHERE reader.id = ? AND (" SQL_READS( \
-						 "reader", submission, leaderboard) " OR (NOT " submission \
-						 ".dry_run AND " SQL_SOURCES_ARE_OPEN_TO("reader", leaderboard) "))))"
+						 "reader", submission, \
+						 leaderboard) " OR (NOT " submission \
+									  ".dry_run AND " SQL_SOURCES_ARE_OPEN_TO( \
+										  "reader", leaderboard) "))))"
 
 /* The visitor, who may see the submission, may also see the times of this job. Times that are held
  * for review or that a freeze withholds are only for the submission's readers. */

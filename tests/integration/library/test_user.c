@@ -20,8 +20,8 @@ static const struct statement SESSIONS_OF = SELECT(
 static const struct statement INSERT_SESSION =
 	COMMAND("INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
 			"VALUES (?, ?, '', '', '2099-01-01')");
-static const struct statement INSERT_TEAM = COMMAND(
-	"INSERT INTO users (name, password_hash, kind) VALUES ('test-team', '', 'team')");
+static const struct statement INSERT_TEAM =
+	COMMAND("INSERT INTO users (name, password_hash, kind) VALUES ('test-team', '', 'team')");
 static const struct statement REMOVE = COMMAND("DELETE FROM users WHERE name LIKE 'test-%'");
 
 static struct database *db;
@@ -113,8 +113,7 @@ static void nobody_gets_a_way_into_the_account_of_a_team(void **state)
 	const struct identity identity = {
 		.user_id = id, .issuer = "https://test", .subject = "1", .shown_as = "team"
 	};
-	assert_int_equal(
-		identity_link(db, &identity, "test-team", &actor, &error), ERROR_CONFLICT);
+	assert_int_equal(identity_link(db, &identity, "test-team", &actor, &error), ERROR_CONFLICT);
 	assert_int_equal(password_link_make(db, id, "test", link, &error), ERROR_CONFLICT);
 	assert_int_equal(password_link_mail(db, id, link, &error), ERROR_CONFLICT);
 	assert_int_equal(user_set_password(db, id, "a long password", false, &error), ERROR_CONFLICT);

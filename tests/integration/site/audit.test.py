@@ -580,7 +580,6 @@ WITHOUT_ENTRY = {
 # Actions outside the panel, and the suite that tests each.
 ELSEWHERE = {
 	"account.delete": "account",
-	"contest.teams": "teams",
 	"team.add": "teams",
 	"team.create": "teams",
 	"team.join": "teams",

@@ -131,6 +131,7 @@ def a_contest_needs_valid_settings():
 		({"scoring": "luck"}, "The scoring is ranks, ratios or mean."),
 		({"points": "1 2"}, "A rank cannot have more points"),
 		({"freeze_minutes": "-1"}, "Type the minutes"),
+		*(({"team_members": most}, "Type how many members") for most in ("1", "51", "-1", "x", "")),
 		({"problems": "nothing"}, "There is no leaderboard named &quot;nothing&quot;"),
 	):
 		answer = carl.post("/admin/contests/new", fields(**changed))
@@ -550,7 +551,7 @@ def programs_create_and_run_a_contest():
 
 @test
 def programs_make_and_change_teams():
-	make_board(carl, "zeta", TEMPLATE_TASK)
+	make_board(carl, "eta", TEMPLATE_TASK)
 	host, first, second, boss, nobody = (
 		Program(site.url, make_token(carl, "teams", "read", "submit", "admin")),
 		Program(site.url, make_token(ada, "teams", "read", "submit")),
@@ -563,20 +564,20 @@ def programs_make_and_change_teams():
 		"title": "With teams",
 		"starts_at": after(3600) + "Z",
 		"ends_at": after(7200) + "Z",
-		"problems": ["zeta"],
+		"problems": ["eta"],
 	}
 	equal(host.ask("POST", "/api/v1/admin/contests", wanted).status, 201)
-	teams, size = "/api/v1/contests/team-cup/teams", "/api/v1/admin/contests/team-cup/team-members"
+	teams, cup = "/api/v1/contests/team-cup/teams", "/api/v1/admin/contests/team-cup"
 	equal(first.ask("POST", teams, {"name": "Fast"}).status, 409)  # there are no teams yet
-	equal(host.ask("PUT", size, {"most": 1}).json["errors"][0]["field"], "most")
-	equal(first.ask("PUT", size, {"most": 2}).status, 403)
-	equal(host.ask("PUT", size, {"most": 2}).status, 204)
+	refused = host.ask("PATCH", cup, {"team_members": 1})
+	equal(refused.json["errors"][0]["field"], "team_members")
+	equal(host.ask("PATCH", cup, {"team_members": 2}).json["team_members"], 2)
 	equal(host.read("/api/v1/contests/team-cup")["team_members"], 2)
 	equal(first.ask("POST", teams, {"name": "no name"}).json["errors"][0]["field"], "name")
 	equal(nobody.ask("POST", teams, {"name": "Fast"}).status, 401)
 	made = first.ask("POST", teams, {"name": "Fast"})
 	equal((made.status, made.json["members"], made.json["locked_at"]), (201, ["ada"], None))
-	join = "/api/v1/teams/join"
+	join = "/api/v1/contests/team-cup/team"
 	equal(second.ask("POST", join, {"code": "wrong"}).json["errors"][0]["field"], "code")
 	joined = second.ask("POST", join, {"code": made.json["code"]})
 	equal((joined.status, joined.json["members"]), (200, ["ada", "bob"]))
