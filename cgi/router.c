@@ -68,6 +68,8 @@ static const struct route ROUTES[] = {
 	{ METHOD_POST, "/contest/*/registration", action_contest_registration, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/contest/*/reveal", page_contest_reveal, CREATORS, 0 },
 	{ METHOD_GET, "/contest/*/certificate/*", page_certificate, LOGGED_IN, 0 },
+	{ METHOD_GET, "/contest/*/teams", page_teams, ANYONE, 0 },
+	{ METHOD_POST, "/contest/*/teams", action_teams, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/join", page_join, ANYONE, 0 },
 	{ METHOD_POST, "/join", action_join, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/language/*", page_language, ANYONE, 0 },

@@ -166,6 +166,39 @@ static const struct statement SEATS = SELECT(struct seat_row, SEAT_COLUMNS,
 	"JOIN leaderboards l ON l.id = m.leaderboard_id "
 	"WHERE m.user_id = ? ORDER BY m.joined_at");
 
+struct team_row {
+	const char *team, *contest;
+	int64_t joined_at_ms;
+};
+static const struct column TEAM_COLUMNS[] = {
+	TEXT(struct team_row, team),
+	TEXT(struct team_row, contest),
+	TIME(struct team_row, joined_at_ms),
+};
+static const struct statement TEAMS = SELECT(struct team_row, TEAM_COLUMNS,
+	"SELECT u.name AS team, c.name AS contest, m.joined_at AS joined_at_ms FROM team_members m "
+	"JOIN users u ON u.id = m.team_id JOIN contests c ON c.id = m.contest_id "
+	"WHERE m.user_id = ? ORDER BY m.joined_at");
+
+/* Without sources, which belong to the team; its members read them on the submissions' pages. */
+struct sent_row {
+	int64_t id, submitted_at_ms;
+	const char *team, *leaderboard, *mode, *file_name;
+};
+static const struct column SENT_COLUMNS[] = {
+	INTEGER(struct sent_row, id),
+	TEXT(struct sent_row, team),
+	TEXT(struct sent_row, leaderboard),
+	TEXT(struct sent_row, mode),
+	TEXT(struct sent_row, file_name),
+	TIME(struct sent_row, submitted_at_ms),
+};
+static const struct statement SENT = SELECT(struct sent_row, SENT_COLUMNS,
+	"SELECT s.id, u.name AS team, l.name AS leaderboard, s.mode, s.file_name, "
+	"s.submitted_at AS submitted_at_ms FROM team_members m JOIN users u ON u.id = m.team_id "
+	"JOIN submissions s ON s.user_id = m.team_id AND s.submitted_by = m.user_id "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE m.user_id = ? ORDER BY s.id");
+
 struct registration_row {
 	const char *contest;
 	int64_t registered_at_ms;
@@ -472,6 +505,8 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "places", &PLACES },
 	{ "overtaken", &OVERTAKINGS },
 	{ "seats", &SEATS },
+	{ "teams", &TEAMS },
+	{ "submissions_for_teams", &SENT },
 	{ "contests", &REGISTRATIONS },
 	{ "invite_codes_used", &USES },
 	{ "removals", &REMOVALS },

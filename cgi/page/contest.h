@@ -19,6 +19,7 @@ struct contest_view {
 	size_t problem_count;
 	struct standings standings;
 	struct paging paging;          /* of the scoreboard */
+	const struct team *team;       /* the viewer's team in the contest; NULL: none */
 	const char *code, *code_error; /* of the form for the registration */
 };
 
@@ -35,6 +36,8 @@ struct reveal_view {
 
 /* Reads the contest in the address, and whether the viewer manages it: its creator and admins. */
 int contest_of_request(struct request *request, struct contest *contest);
+/* The account with which the viewer takes part: that of their team in the contest, or their own. */
+int64_t contest_contestant(const struct request *request, const struct contest *contest);
 bool contest_is_managed_by(const struct contest *contest, const struct viewer *viewer);
 /* Like contest_of_request, and ERROR_FORBIDDEN for everybody else. */
 int contest_of_manager(struct request *request, struct contest *contest);

@@ -11,6 +11,8 @@ handler page_home;
 handler page_contests, page_contest, page_contest_json, page_contest_csv,
 	action_contest_registration, page_contest_reveal, page_certificate;
 handler page_contest_new, action_contest_new, page_contest_manage, action_contest_manage;
+/* team.c */
+handler page_teams, action_teams;
 /* theme.c */
 handler action_theme;
 /* leaderboard.c, leaderboard_export.c, leaderboard_feed.c, badge.c, share_picture.c */

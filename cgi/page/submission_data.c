@@ -83,7 +83,7 @@ const struct statement submission_reading = SUBMISSION_WITH(NO_TASK, "NULL"),
 
 static bool is_author(const struct request *request, const struct submission_row *row)
 {
-	return request->viewer.id && request->viewer.id == row->user_id;
+	return viewer_acts_for(&request->viewer, row->user_id);
 }
 
 bool submission_is_read(const struct request *request, const struct submission_row *row)
@@ -146,7 +146,7 @@ int submission_to_cancel(struct request *request, struct submission_row *row)
 int submission_of_author(struct request *request, const char *deed, struct submission_row *row)
 {
 	int rc = submission_without_task(request, row);
-	return rc || request->viewer.id == row->user_id
+	return rc || is_author(request, row)
 		? rc
 		: fail(request->error, ERROR_FORBIDDEN, "Only its author may %s.", deed);
 }

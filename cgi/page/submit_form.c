@@ -2,6 +2,7 @@
 #include "cgi/page/submit.h"
 
 #include "cgi/http/paging.h"
+#include "cgi/http/session.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
@@ -140,8 +141,9 @@ static const char *wanted_template(const struct request *request, const struct t
 static int read_submit_form(struct request *request, const struct submit_form *form,
 	const struct quota_use uses[static quota_modes], struct database_answer *answers)
 {
-	int64_t user = request->viewer.id, leaderboard_id = form->leaderboard->id,
-			version = form->leaderboard->task_version_id, none = 0;
+	int64_t viewer = request->viewer.id, user = viewer_author_on(request, form->leaderboard->id),
+			leaderboard_id = form->leaderboard->id, version = form->leaderboard->task_version_id,
+			none = 0;
 	if (!user)
 		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers,
 			request->error, "iii", leaderboard_id, none, none);
@@ -156,7 +158,7 @@ static int read_submit_form(struct request *request, const struct submit_form *f
 		"iiii"
 		"iiii",
 		leaderboard_id, none, none, user, leaderboard_id, query_number(request, "from", 0),
-		leaderboard_id, user, user, version, wanted_template(request, form->task),
+		leaderboard_id, viewer, viewer, version, wanted_template(request, form->task),
 		QUOTA_WINDOW(user, leaderboard_id, uses[0]), QUOTA_WINDOW(user, leaderboard_id, uses[1]),
 		QUOTA_WINDOW(user, leaderboard_id, uses[2]), QUOTA_WINDOW(user, leaderboard_id, uses[3]));
 }
@@ -473,7 +475,7 @@ static const struct statement EXTENSION = SELECT(struct extension_row, EXTENSION
 	"SELECT deadline AS deadline_ms FROM leaderboard_extensions WHERE leaderboard_id = ? "
 	"AND user_id = ?");
 
-/* Puts the viewer's own deadline in place of one that has passed. */
+/* Puts the deadline of the viewer, or of their team, in place of one that has passed. */
 static int extend_deadline(
 	struct request *request, struct leaderboard *leaderboard, struct error *error)
 {
@@ -481,7 +483,7 @@ static int extend_deadline(
 	if (!request->viewer.id || !has_ended(leaderboard))
 		return 0;
 	int rc = database_row(request->db, request->arena, &EXTENSION, &own, error, "ii",
-		leaderboard->id, request->viewer.id);
+		leaderboard->id, viewer_author_on(request, leaderboard->id));
 	if (!rc && own.deadline_ms > leaderboard->deadline_ms)
 		leaderboard->deadline_ms = own.deadline_ms;
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
@@ -568,6 +570,7 @@ int submit_show_again(struct request *request, const struct leaderboard *leaderb
 static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name),
 	TEXT(struct open_leaderboard, last_mode), TEXT(struct open_leaderboard, license) };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
+#define IS_LATE SQL_ACTS_FOR("late.id", "e.user_id")
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
 	"SELECT l.name, last.mode AS last_mode, IF(" SQL_SOURCE_POLICY(
 		"l") " = 'never', NULL, NULLIF(l.source_license, '')) AS license FROM leaderboards l LEFT "
@@ -576,8 +579,9 @@ static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMN
 			 "WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
 			 "WHERE accepting AND archived_at IS NULL "
 			 "AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3) OR EXISTS (SELECT 1 "
-			 "FROM leaderboard_extensions e WHERE e.leaderboard_id = l.id AND e.user_id = ? "
-			 "AND e.deadline > UTC_TIMESTAMP(3))) AND " MAY_SEE_LEADERBOARD " ORDER BY name");
+			 "FROM leaderboard_extensions e JOIN users late ON late.id = ? "
+			 "WHERE e.leaderboard_id = l.id AND " IS_LATE " AND e.deadline > UTC_TIMESTAMP(3))) "
+			 "AND " MAY_SEE_LEADERBOARD " ORDER BY name");
 
 /* Fills a new form with the leaderboard and mode of the viewer's last submission, if that
  * leaderboard still accepts submissions. */

@@ -4,6 +4,7 @@
 #include "cgi/action/invite.h"
 #include "cgi/api/api.h"
 #include "cgi/http/rate_limit.h"
+#include "cgi/http/session.h"
 #include "cgi/popcorn/state.h"
 #include "lib/base/quote.h"
 #include "lib/job/wait.h"
@@ -35,7 +36,7 @@ int popcorn_recognise(struct request *request)
 		.name = holder->user,
 		.role = holder->role,
 		.has_role = holder->has_role };
-	return 0;
+	return viewer_read_teams(request, holder->in_teams);
 }
 
 static int refuse_stranger(struct request *request, const struct call *call)

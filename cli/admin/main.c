@@ -93,7 +93,7 @@ static const struct command {
 	{ "contest list", "", contest_list_command, "list the contests" },
 	{ "contest create", "NAME KEY=VALUE ...", contest_create_command,
 		"create a contest; KEY is title, starts, ends (in UTC), problems (leaderboards),\n"
-		"      rules, registration, code, scoring, points or freeze_minutes" },
+		"      rules, registration, code, scoring, points, freeze_minutes or team_members" },
 	{ "contest set", "NAME KEY=VALUE ...", contest_set_command, "change a contest" },
 	{ "contest register", "NAME USER ...", contest_register_command,
 		"register users for a contest" },
@@ -101,6 +101,9 @@ static const struct command {
 		"print the scoreboard of a contest; --unfrozen: as it will be without the freeze" },
 	{ "contest final", "NAME", contest_final_command,
 		"declare the standings of a contest final and lift its freeze" },
+	{ "team list", "CONTEST", team_list_command, "list the teams of a contest" },
+	{ "team add", "TEAM USER REASON", team_add_command, "add a member to a team" },
+	{ "team remove", "TEAM USER REASON", team_remove_command, "remove a member from a team" },
 	{ "quota show", "LEADERBOARD", quota_show_command,
 		"show how many submissions of each mode a user may send to a leaderboard" },
 	{ "quota set", "LEADERBOARD MODE MOST [HOURS]", quota_set_command,

@@ -343,14 +343,22 @@ int mail_ask_password(struct database *db, const char *name_or_address, struct e
 	"NOT EXISTS (SELECT 1 FROM mails m WHERE m.user_id = a.user_id AND m.kind = '" kind \
 	"' AND m.leaderboard_id = l.id AND " gpu "m.at > UTC_TIMESTAMP(3) - INTERVAL 1 HOUR)"
 
+/* The addresses `a` of whoever acts for an account, a statement each: its own, and its members'. */
+#define OF_ACCOUNT(account) "JOIN mail_addresses a ON a.user_id = " account " "
+#define OF_MEMBERS(account) \
+	"JOIN team_members t ON t.team_id = " account " JOIN mail_addresses a ON a.user_id = " \
+	"t.user_id "
+
 /* When the last of the submission's jobs has ended. */
-static const struct statement QUEUE_FINISHED = COMMAND(
-	"INSERT INTO mails (user_id, kind, leaderboard_id, other_id) "
-	"SELECT s.user_id, 'finished', s.leaderboard_id, s.id FROM jobs j "
-	"JOIN submissions s ON s.id = j.submission_id JOIN mail_addresses a ON a.user_id = s.user_id "
-	"WHERE j.id = ? AND s.mode = 'ranked' AND NOT s.dry_run AND " WANTS(
-		"finished") " AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.submission_id = s.id "
-					"  AND o.state IN ('queued', 'running'))");
+#define QUEUE_FINISHED(addresses) \
+	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, other_id) " \
+			"SELECT a.user_id, 'finished', s.leaderboard_id, s.id FROM jobs j " \
+			"JOIN submissions s ON s.id = j.submission_id " addresses \
+			"WHERE j.id = ? AND s.mode = 'ranked' AND NOT s.dry_run AND " WANTS( \
+				"finished") " AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.submission_id = s.id " \
+							"  AND o.state IN ('queued', 'running'))")
+static const struct statement QUEUE_FINISHED[] = { QUEUE_FINISHED(OF_ACCOUNT("s.user_id")),
+	QUEUE_FINISHED(OF_MEMBERS("s.user_id")) };
 static const struct statement QUEUE_TROUBLE =
 	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, gpu, other_id) "
 			"SELECT a.user_id, 'trouble', l.id, j.gpu, j.id FROM jobs j "
@@ -358,19 +366,23 @@ static const struct statement QUEUE_TROUBLE =
 			"JOIN leaderboards l ON l.id = s.leaderboard_id "
 			"JOIN mail_addresses a ON a.user_id = l.creator_id "
 			"WHERE j.id = ? AND " WANTS("trouble") " AND " NONE_LATELY("trouble", ""));
-static const struct statement QUEUE_OVERTAKEN =
-	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, gpu, other_id) "
-			"SELECT a.user_id, 'overtaken', l.id, r.gpu, ? "
-			"FROM ranking r FORCE INDEX (ranking_order) "
-			"JOIN leaderboards l ON l.id = r.leaderboard_id "
-			"JOIN mail_addresses a ON a.user_id = r.user_id "
-			"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
-			"AND r.position BETWEEN ? AND ? AND r.place > ? "
-			"AND " WANTS("overtaken") " AND " NONE_LATELY("overtaken", "m.gpu = r.gpu AND "));
+#define QUEUE_OVERTAKEN(addresses) \
+	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, gpu, other_id) " \
+			"SELECT a.user_id, 'overtaken', l.id, r.gpu, ? " \
+			"FROM ranking r FORCE INDEX (ranking_order) " \
+			"JOIN leaderboards l ON l.id = r.leaderboard_id " addresses \
+			"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? " \
+			"AND r.position BETWEEN ? AND ? AND r.place > ? " \
+			"AND " WANTS("overtaken") " AND " NONE_LATELY("overtaken", "m.gpu = r.gpu AND "))
+static const struct statement QUEUE_OVERTAKEN[] = { QUEUE_OVERTAKEN(OF_ACCOUNT("r.user_id")),
+	QUEUE_OVERTAKEN(OF_MEMBERS("r.user_id")) };
 
 int mail_tell_finished(struct database *db, int64_t job_id, struct error *error)
 {
-	return database_execute(db, &QUEUE_FINISHED, error, "i", job_id);
+	int rc = 0;
+	for (size_t i = 0; i < COUNT(QUEUE_FINISHED) && !rc; i++)
+		rc = database_execute(db, &QUEUE_FINISHED[i], error, "i", job_id);
+	return rc;
 }
 
 int mail_tell_trouble(struct database *db, int64_t job_id, struct error *error)
@@ -382,8 +394,11 @@ int mail_tell_overtaken(struct database *db, int64_t leaderboard_id, int64_t tas
 	const char *gpu, int64_t by_user_id, int64_t by_place, int64_t first, int64_t last,
 	struct error *error)
 {
-	return database_execute(db, &QUEUE_OVERTAKEN, error, "iiisiii", by_user_id, leaderboard_id,
-		task_version_id, gpu, first, last, by_place);
+	int rc = 0;
+	for (size_t i = 0; i < COUNT(QUEUE_OVERTAKEN) && !rc; i++)
+		rc = database_execute(db, &QUEUE_OVERTAKEN[i], error, "iiisiii", by_user_id, leaderboard_id,
+			task_version_id, gpu, first, last, by_place);
+	return rc;
 }
 
 /* ---- questions ---- */
@@ -431,7 +446,10 @@ static const struct statement QUEUE_DEADLINE = COMMAND(
 	"SELECT a.user_id, 'deadline', l.id FROM leaderboards l JOIN mail_addresses a "
 	"WHERE l.id = ? AND " WANTS(
 		"deadline") " AND EXISTS (SELECT 1 FROM submissions s WHERE s.leaderboard_id = l.id "
-					"  AND s.user_id = a.user_id AND NOT s.dry_run)");
+					"  AND s.user_id = a.user_id AND NOT s.dry_run "
+					"UNION ALL SELECT 1 FROM team_members t JOIN submissions s "
+					"  ON s.user_id = t.team_id AND s.leaderboard_id = l.id AND NOT s.dry_run "
+					"  WHERE t.user_id = a.user_id)");
 
 /* If several programs check, only one of them inserts the row. */
 static int tell_deadline(struct database *db, void *context, struct error *error)

@@ -1,7 +1,7 @@
 // The addresses of pages, for the tests and the script that look at every page.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { CREATOR, CROWD, DEVICE, LONG_BOARD, LONG_USER, LONG_WORKER } from './full.mjs';
+import { CREATOR, CROWD, DEVICE, LONG_BOARD, LONG_TEAM, LONG_USER, LONG_WORKER } from './full.mjs';
 import { logIn, logInAsAdmin } from './visitor.mjs';
 
 // The pattern and the access level of each GET row of the router's table, in its order.
@@ -66,7 +66,8 @@ export const FULL = (ids) => [...EMPTY,
 		'bare/questions',
 		'deviceless', 'deviceless/submit', 'ended', 'ended/submit',
 		'practice', 'practice/submit', 'frozen', 'archived'].map((rest) => `/leaderboard/${rest}`),
-	'/contest/past', '/contest/coming',
+	'/contest/past', '/contest/coming', '/contest/past/teams', '/contest/coming/teams',
+	`/user/${LONG_TEAM}`,
 	...only(OWNERS, '/contest/past/reveal?step=2', '/admin/contest/past'),
 	...only(MEMBERS, '/leaderboard/closed_one'), ...only(OWNERS, '/leaderboard/hidden_one'),
 	...['noisy', 'broken', 'passed', 'own'].map((name) => `/submission/${ids[name]}`),

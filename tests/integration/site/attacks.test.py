@@ -301,6 +301,7 @@ ACTIONS = {
 	"/admin/invites": ["make", "revoke"],
 	"/admin/contest/*": ["save", "add", "remove", "final"],
 	"/contest/*/registration": ["register", "leave"],
+	"/contest/*/teams": ["create", "join", "leave", "add", "remove"],
 	"/account/security": ["add_passkey", "remove_passkey", "remove_app", "codes"],
 	"/admin/users": ["role", "link", "unban", "factors"],
 	"/leaderboard/*/questions": ["ask", "answer", "read"],

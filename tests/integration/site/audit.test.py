@@ -588,6 +588,11 @@ WITHOUT_ENTRY = {
 # Actions outside the panel, and the suite that tests each.
 ELSEWHERE = {
 	"account.delete": "account",
+	"team.add": "teams",
+	"team.create": "teams",
+	"team.join": "teams",
+	"team.leave": "teams",
+	"team.remove": "teams",
 	"contest.final": "contests",
 	"leaderboard.extend": "exceptions",
 	"question.answer": "board_questions",

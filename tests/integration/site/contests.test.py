@@ -131,6 +131,7 @@ def a_contest_needs_valid_settings():
 		({"scoring": "luck"}, "The scoring is ranks, ratios or mean."),
 		({"points": "1 2"}, "A rank cannot have more points"),
 		({"freeze_minutes": "-1"}, "Type the minutes"),
+		*(({"team_members": most}, "Type how many members") for most in ("1", "51", "-1", "x", "")),
 		({"problems": "nothing"}, "There is no leaderboard named &quot;nothing&quot;"),
 	):
 		answer = carl.post("/admin/contests/new", fields(**changed))
@@ -573,6 +574,54 @@ def programs_create_and_run_a_contest():
 	equal(host.ask("POST", f"{base}/final", {"confirm": "cup"}).status, 400)
 	equal(host.ask("POST", f"{base}/final", {"confirm": "api-cup"}).json["state"], "final")
 	equal(host.ask("PATCH", base, {"title": "Other"}).status, 409)
+
+
+@test
+def programs_make_and_change_teams():
+	make_board(carl, "eta", TEMPLATE_TASK)
+	host, first, second, boss, nobody = (
+		Program(site.url, make_token(carl, "teams", "read", "submit", "admin")),
+		Program(site.url, make_token(ada, "teams", "read", "submit")),
+		Program(site.url, make_token(bob, "teams", "read", "submit")),
+		Program(site.url, make_token(admin, "teams", "read", "submit", "admin")),
+		Program(site.url),
+	)
+	wanted = {
+		"name": "team-cup",
+		"title": "With teams",
+		"starts_at": after(3600) + "Z",
+		"ends_at": after(7200) + "Z",
+		"problems": ["eta"],
+	}
+	equal(host.ask("POST", "/api/v1/admin/contests", wanted).status, 201)
+	teams, cup = "/api/v1/contests/team-cup/teams", "/api/v1/admin/contests/team-cup"
+	equal(first.ask("POST", teams, {"name": "Fast"}).status, 409)  # there are no teams yet
+	refused = host.ask("PATCH", cup, {"team_members": 1})
+	equal(refused.json["errors"][0]["field"], "team_members")
+	equal(host.ask("PATCH", cup, {"team_members": 2}).json["team_members"], 2)
+	equal(host.read("/api/v1/contests/team-cup")["team_members"], 2)
+	equal(first.ask("POST", teams, {"name": "no name"}).json["errors"][0]["field"], "name")
+	equal(nobody.ask("POST", teams, {"name": "Fast"}).status, 401)
+	made = first.ask("POST", teams, {"name": "Fast"})
+	equal((made.status, made.json["members"], made.json["locked_at"]), (201, ["ada"], None))
+	join = "/api/v1/contests/team-cup/team"
+	equal(second.ask("POST", join, {"code": "wrong"}).json["errors"][0]["field"], "code")
+	joined = second.ask("POST", join, {"code": made.json["code"]})
+	equal((joined.status, joined.json["members"]), (200, ["ada", "bob"]))
+	for program, code in ((second, made.json["code"]), (nobody, None), (boss, None)):
+		team = program.read(teams)["items"][0]
+		equal((team["name"], team["members"], team["code"]), ("Fast", ["ada", "bob"], code))
+	equal(second.ask("DELETE", "/api/v1/contests/team-cup/team").status, 204)
+	equal(second.ask("DELETE", "/api/v1/contests/team-cup/team").status, 409)
+	member = "/api/v1/admin/teams/Fast/members/bob"
+	reason = {"reason": "forgot the code"}
+	equal(host.ask("PUT", member, reason).status, 403)  # only admins
+	equal(boss.ask("PUT", member, {}).json["errors"][0]["field"], "reason")
+	equal(boss.ask("PUT", member, reason).status, 204)
+	equal(first.read(teams)["items"][0]["members"], ["ada", "bob"])
+	equal(boss.ask("DELETE", member, {"reason": "a test"}).status, 204)
+	equal(boss.ask("DELETE", member, {"reason": "a test"}).json["errors"][0]["field"], "user")
+	equal(first.read(teams)["items"][0]["members"], ["ada"])
 
 
 @test

@@ -162,6 +162,7 @@ ELSEWHERE = {
 	"/contest/*.json": ["/contest/cup.json"],
 	"/contest/*.csv": ["/contest/cup.csv"],
 	"/contest/*": ["/contest/cup"],
+	"/contest/*/teams": ["/contest/cup/teams"],
 	"/contest/*/reveal": ["/contest/cup/reveal"],
 	"/contest/*/certificate/*": ["/contest/cup/certificate/ada"],
 	"/admin/contests/new": ["/admin/contests/new"],
