@@ -170,6 +170,9 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 	await host.getByLabel('Problem set, as a zip').setInputFiles(SET);
 	await host.getByRole('button', { name: 'Preview' }).click();
 	await host.getByRole('button', { name: 'Create 2 leaderboards' }).click();
+	await host.getByRole('button', { name: 'Make a contest of it' }).waitFor();
+	publish('tiles'); // it disappears again
+	assert.equal(await statusOf(eve, '/leaderboard/tiles'), 200);
 	await host.getByRole('button', { name: 'Make a contest of it' }).click();
 	assert.equal(await host.getByLabel('Problems', { exact: true }).inputValue(), 'tiles waves');
 	await host.getByRole('radio', { name: /^With a code/ }).check();
@@ -184,8 +187,8 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 		await host.getByRole('radio', { name: /^Jury/ }).check();
 		await fillAndSend(host, { User: 'judy' }, 'Give the role');
 		await host.getByRole('rowheader', { name: 'judy' }).waitFor();
-		publish(board);
 	}
+	publish('waves'); // at the start
 
 	// Before the start, only the jury sees the problems.
 	for (const board of BOARDS) {
