@@ -47,11 +47,6 @@ int contest_of_manager(struct request *request, struct contest *contest)
 			"Only the creator of the contest and admins may do this.");
 }
 
-const char *registration_words(const struct contest *contest)
-{
-	return strcmp(contest->registration, "code") == 0 ? "with a code" : contest->registration;
-}
-
 const char *scoring_words(const struct contest *contest)
 {
 	static const char *const words[] = { [SCORING_RANKS] = "points by rank",
@@ -96,6 +91,8 @@ static int read_view(struct request *request, struct contest_view *view)
 	view->rules_html = render_rules(request->arena, contest->rules);
 	int rc = contest_problems(request->db, request->arena, contest->id, request->viewer.id,
 		&view->problems, &view->problem_count, request->error);
+	for (size_t i = 0; i < view->problem_count && !rc; i++)
+		view->sees_problems |= view->problems[i].is_seen != 0;
 	if (!rc && view->has_board)
 		rc = standings_read(request->db, request->arena, contest, request->viewer.id,
 			&view->standings, request->error);

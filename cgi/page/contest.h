@@ -17,6 +17,7 @@ struct contest_view {
 	const char *rules_html;
 	struct contest_problem *problems;
 	size_t problem_count;
+	bool sees_problems; /* the viewer sees one of them, perhaps before the start */
 	struct standings standings;
 	struct paging paging;          /* of the scoreboard */
 	const struct team *team;       /* the viewer's team in the contest; NULL: none */
@@ -46,8 +47,7 @@ int contest_of_manager(struct request *request, struct contest *contest);
 int contest_enter(struct request *request, const struct contest *contest, int64_t contestant_id,
 	const char *code);
 
-/* "open", "with a code", "closed"; the scoring in a few words. */
-const char *registration_words(const struct contest *contest);
+/* The scoring in a few words. */
 const char *scoring_words(const struct contest *contest);
 
 /* The standings in JSON and CSV, without the names and results of problems that the reader may not

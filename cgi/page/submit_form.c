@@ -9,6 +9,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/contest/contest.h"
 #include "lib/intake/intake.h"
 #include "lib/job/wait.h"
 #include "lib/leaderboard/role.h"
@@ -63,6 +64,18 @@ static const struct statement TEMPLATE = SELECT(struct template_row, TEMPLATE_CO
 	"JOIN blobs b ON b.sha256 = f.sha256 "
 	"WHERE f.task_version_id = ? AND f.role = 'template' AND LOWER(f.path) = LOWER(?)");
 
+/* The contest that the author must register for before submitting. */
+struct contest_row {
+	const char *name, *title;
+};
+static const struct column CONTEST_COLUMNS[] = { TEXT(struct contest_row, name),
+	TEXT(struct contest_row, title) };
+#define LACKS_REGISTRATION SQL_LACKS_REGISTRATION("l")
+static const struct statement CONTEST = SELECT(struct contest_row, CONTEST_COLUMNS,
+	"SELECT o.name, o.title FROM leaderboards l "
+	"JOIN contest_problems part ON part.leaderboard_id = l.id "
+	"JOIN contests o ON o.id = part.contest_id WHERE l.id = ? AND " LACKS_REGISTRATION);
+
 /* The leaderboard's devices. */
 struct device_row {
 	const char *name, *product;
@@ -114,6 +127,7 @@ enum {
 	ANSWER_LAST,
 	ANSWER_FROM,
 	ANSWER_TEMPLATE,
+	ANSWER_CONTEST,
 	ANSWER_WINDOWS
 };
 static const struct statement *const FORM_PARTS[] = {
@@ -123,6 +137,7 @@ static const struct statement *const FORM_PARTS[] = {
 	[ANSWER_LAST] = &LAST_CHOICES,
 	[ANSWER_FROM] = &CHOICES_OF,
 	[ANSWER_TEMPLATE] = &TEMPLATE,
+	[ANSWER_CONTEST] = &CONTEST,
 	[ANSWER_WINDOWS] = &quota_windows[0],
 	&quota_windows[1],
 	&quota_windows[2],
@@ -153,14 +168,16 @@ static int read_submit_form(struct request *request, const struct submit_form *f
 		"ii"
 		"iiii"
 		"is"
+		"ii"
 		"iiii"
 		"iiii"
 		"iiii"
 		"iiii",
 		leaderboard_id, none, none, user, leaderboard_id, query_number(request, "from", 0),
 		leaderboard_id, viewer, viewer, version, wanted_template(request, form->task),
-		QUOTA_WINDOW(user, leaderboard_id, uses[0]), QUOTA_WINDOW(user, leaderboard_id, uses[1]),
-		QUOTA_WINDOW(user, leaderboard_id, uses[2]), QUOTA_WINDOW(user, leaderboard_id, uses[3]));
+		leaderboard_id, user, QUOTA_WINDOW(user, leaderboard_id, uses[0]),
+		QUOTA_WINDOW(user, leaderboard_id, uses[1]), QUOTA_WINDOW(user, leaderboard_id, uses[2]),
+		QUOTA_WINDOW(user, leaderboard_id, uses[3]));
 }
 
 static size_t split_gpu_names(struct arena *arena, const char *list, const char ***names)
@@ -366,6 +383,11 @@ static int fill_form(struct request *request, struct submit_form *form,
 	if (rc)
 		return rc;
 	form->is_site_stopped = answers[ANSWER_STOP].count;
+	if (request->viewer.id && answers[ANSWER_CONTEST].count) {
+		const struct contest_row *contest = answers[ANSWER_CONTEST].rows;
+		form->contest = contest->name;
+		form->contest_title = contest->title;
+	}
 	list_gpus(request, form, answers, &choices);
 	for (size_t mode = 0; request->viewer.id && mode < quota_modes; mode++)
 		quota_window_read(&answers[ANSWER_WINDOWS + mode], &uses[mode]);
@@ -429,6 +451,8 @@ static const char *why_closed(
 		return "This leaderboard is closed and takes no submissions now.";
 	if (form->is_site_stopped)
 		return INTAKE_STOPPED_SENTENCE;
+	if (form->contest)
+		return "This leaderboard is a problem of a contest, and you are not registered for it.";
 	if (!form->gpu_count)
 		return "This leaderboard has no device yet, so nothing can run. Its creator or an admin "
 			   "must choose one.";

@@ -48,19 +48,17 @@ static const struct column STATE_COLUMNS[] = {
 	TIME(struct state, deadline_ms),
 	TEXT(struct state, language),
 };
+#define DEADLINE SQL_DEADLINE_OF("l", "author.id")
+#define LACKS_REGISTRATION SQL_LACKS_REGISTRATION("l")
 /* The shared lock makes changes and the deletion of the leaderboard wait until the submission is
  * stored or rejected. */
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
-	"SELECT l.task_version_id, l.accepting, "
-	"COALESCE(GREATEST(l.deadline, COALESCE((SELECT e.deadline FROM leaderboard_extensions e "
-	"WHERE e.leaderboard_id = l.id AND e.user_id = ?), l.deadline)) <= UTC_TIMESTAMP(3), 0) "
-	"AS ended, l.practice, "
-	"l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED
-	" AS stopped, " SQL_LACKS_REGISTRATION(
-		"l") " AS unregistered, "
-			 "l.deadline AS deadline_ms, v.language "
-			 "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
-			 "WHERE l.id = ? LOCK IN SHARE MODE");
+	"SELECT l.task_version_id, l.accepting, COALESCE(" DEADLINE
+	" <= UTC_TIMESTAMP(3), 0) AS ended, "
+	"l.practice, l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED
+	" AS stopped, " LACKS_REGISTRATION " AS unregistered, " DEADLINE " AS deadline_ms, v.language "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+	"JOIN users author ON author.id = ? WHERE l.id = ? LOCK IN SHARE MODE");
 
 /* Fails if the leaderboard or the site takes no submissions, also for creators and admins. Compares
  * the deadline with the database's clock. */

@@ -201,6 +201,13 @@ bool leaderboard_asks_license(const struct leaderboard *leaderboard);
 const char *leaderboard_deadline_words(struct arena *arena, int64_t deadline_ms);
 const char *leaderboard_gpu_words(struct arena *arena, const char *const *gpus, size_t count);
 
+/* A part of a statement: the deadline of an author, an expression of users.id: the leaderboard's,
+ * or a later one of the author's (lib/judging/exception.h). NULL: none. */
+#define SQL_DEADLINE_OF(leaderboard, author) \
+	"GREATEST(" leaderboard ".deadline, COALESCE((SELECT late.deadline FROM " \
+	"leaderboard_extensions late WHERE late.leaderboard_id = " leaderboard \
+	".id AND late.user_id = " author "), " leaderboard ".deadline))"
+
 /* A part of a statement: a row of workers or gpus with this seen_at is online. Workers renew
  * seen_at each second. */
 #define SQL_IS_ONLINE " > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "

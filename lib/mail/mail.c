@@ -1,6 +1,8 @@
 #include "lib/mail/mail.h"
 
+#include "lib/account/team.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/mail/message.h"
 
@@ -17,7 +19,7 @@ const struct mail_kind mail_kinds[] = {
 	[finished] = { "finished", "Your submission finished",
 		"With its verdict on each device. Only for ranked submissions.", 2, false },
 	[deadline] = { "deadline", "A deadline is near",
-		"24 hours before the deadline of a leaderboard that you have submitted to.", 4, false },
+		"24 hours before your deadline on a leaderboard that you have submitted to.", 4, false },
 	[trouble] = { "trouble", "Your leaderboard had an internal error",
 		"A job on a leaderboard that you created failed. At most one an hour for each leaderboard.",
 		8, true },
@@ -433,23 +435,56 @@ struct near_row {
 };
 static const struct column NEAR_COLUMNS[] = { INTEGER(struct near_row, id),
 	TIME(struct near_row, deadline_ms) };
+#define NEAR " BETWEEN UTC_TIMESTAMP(3) AND UTC_TIMESTAMP(3) + INTERVAL 24 HOUR "
+#define TAKES_SUBMISSIONS "l.visibility <> 'hidden' AND l.accepting AND l.archived_at IS NULL "
+/* The owner of address `a`, or a team of theirs, has submitted to leaderboard `l`. */
+#define HAS_SUBMITTED \
+	"EXISTS (SELECT 1 FROM submissions s WHERE s.leaderboard_id = l.id " \
+	"  AND s.user_id = a.user_id AND NOT s.dry_run " \
+	"UNION ALL SELECT 1 FROM team_members t JOIN submissions s " \
+	"  ON s.user_id = t.team_id AND s.leaderboard_id = l.id AND NOT s.dry_run " \
+	"  WHERE t.user_id = a.user_id) "
 static const struct statement NEAR_DEADLINES = SELECT(struct near_row, NEAR_COLUMNS,
 	"SELECT l.id, l.deadline AS deadline_ms FROM leaderboards l "
 	"LEFT JOIN mail_deadlines t ON t.leaderboard_id = l.id AND t.deadline = l.deadline "
-	"WHERE l.deadline > UTC_TIMESTAMP(3) AND l.deadline <= UTC_TIMESTAMP(3) + INTERVAL 24 HOUR "
-	"AND l.visibility <> 'hidden' AND l.accepting AND l.archived_at IS NULL "
-	"AND t.leaderboard_id IS NULL LIMIT 100");
+	"WHERE l.deadline" NEAR "AND " TAKES_SUBMISSIONS "AND t.leaderboard_id IS NULL LIMIT 100");
 static const struct statement NOTE_DEADLINE =
 	COMMAND("INSERT IGNORE INTO mail_deadlines (leaderboard_id, deadline) VALUES (?, ?)");
+#define AUTHOR SQL_AUTHOR_ON("l", "a.user_id")
+#define OWN_DEADLINE SQL_DEADLINE_OF("l", AUTHOR)
+#define WANTS_DEADLINE WANTS("deadline") " "
 static const struct statement QUEUE_DEADLINE = COMMAND(
 	"INSERT INTO mails (user_id, kind, leaderboard_id) "
 	"SELECT a.user_id, 'deadline', l.id FROM leaderboards l JOIN mail_addresses a "
-	"WHERE l.id = ? AND " WANTS(
-		"deadline") " AND EXISTS (SELECT 1 FROM submissions s WHERE s.leaderboard_id = l.id "
-					"  AND s.user_id = a.user_id AND NOT s.dry_run "
-					"UNION ALL SELECT 1 FROM team_members t JOIN submissions s "
-					"  ON s.user_id = t.team_id AND s.leaderboard_id = l.id AND NOT s.dry_run "
-					"  WHERE t.user_id = a.user_id)");
+	"WHERE l.id = ? AND " WANTS_DEADLINE "AND " HAS_SUBMITTED "AND " OWN_DEADLINE " = l.deadline");
+
+/* Later deadlines of single accounts. other_id of such an e-mail is the time that it tells. */
+struct late_row {
+	int64_t id, author_id, user_id, deadline_ms;
+};
+static const struct column LATE_COLUMNS[] = { INTEGER(struct late_row, id),
+	INTEGER(struct late_row, author_id), INTEGER(struct late_row, user_id),
+	TIME(struct late_row, deadline_ms) };
+#define TIME_TOLD "TIMESTAMPDIFF(SECOND, '1970-01-01', e.deadline)"
+#define WAS_TOLD(user) \
+	"EXISTS (SELECT 1 FROM mails m WHERE m.user_id = " user " AND m.kind = 'deadline' " \
+	"AND m.leaderboard_id = e.leaderboard_id AND m.other_id = " TIME_TOLD ")"
+#define IS_TOLD WAS_TOLD("a.user_id")
+#define LATE(addresses) \
+	"SELECT l.id, e.user_id AS author_id, a.user_id, e.deadline AS deadline_ms " \
+	"FROM leaderboard_extensions e JOIN leaderboards l ON l.id = e.leaderboard_id " addresses \
+	"WHERE e.deadline" NEAR "AND e.deadline > l.deadline AND " TAKES_SUBMISSIONS "AND " AUTHOR \
+	" = e.user_id AND " WANTS_DEADLINE "AND " HAS_SUBMITTED "AND NOT " IS_TOLD
+static const struct statement NEAR_LATE_DEADLINES = SELECT(struct late_row, LATE_COLUMNS,
+	LATE(OF_ACCOUNT("e.user_id")) " UNION ALL " LATE(OF_MEMBERS("e.user_id")) " LIMIT 100");
+static const struct statement LOCK_EXTENSION = SELECT(struct late_row, LATE_COLUMNS,
+	"SELECT leaderboard_id AS id, user_id AS author_id, user_id, deadline AS deadline_ms "
+	"FROM leaderboard_extensions WHERE leaderboard_id = ? AND user_id = ? FOR UPDATE");
+static const struct statement QUEUE_LATE_DEADLINE = COMMAND(
+	"INSERT INTO mails (user_id, kind, leaderboard_id, other_id) "
+	"SELECT u.id, 'deadline', e.leaderboard_id, " TIME_TOLD " FROM leaderboard_extensions e "
+	"JOIN users u ON u.id = ? WHERE e.leaderboard_id = ? AND e.user_id = ? "
+	"AND e.deadline = ? AND NOT " WAS_TOLD("u.id"));
 
 /* If several programs check, only one of them inserts the row. */
 static int tell_deadline(struct database *db, void *context, struct error *error)
@@ -461,13 +496,32 @@ static int tell_deadline(struct database *db, void *context, struct error *error
 		: database_execute(db, &QUEUE_DEADLINE, error, "i", near->id);
 }
 
+/* Likewise, the lock lets only one of several programs queue the e-mail. */
+static int tell_late_deadline(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	const struct late_row *late = context;
+	struct late_row now;
+	int rc = database_row(db, arena, &LOCK_EXTENSION, &now, error, "ii", late->id, late->author_id);
+	if (rc == ERROR_NOT_FOUND)
+		return 0;
+	return rc ? rc
+			  : database_execute(db, &QUEUE_LATE_DEADLINE, error, "iiit", late->user_id, late->id,
+				  late->author_id, late->deadline_ms);
+}
+
 int mail_tell_deadlines(struct database *db, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct near_row *near;
-	size_t count = 0;
+	struct late_row *late;
+	size_t count = 0, late_count = 0;
 	int rc = database_rows(db, arena, &NEAR_DEADLINES, &near, &count, error, "");
 	for (size_t i = 0; i < count && !rc; i++)
 		rc = database_transaction(db, tell_deadline, &near[i], error);
+	if (!rc)
+		rc = database_rows(db, arena, &NEAR_LATE_DEADLINES, &late, &late_count, error, "");
+	for (size_t i = 0; i < late_count && !rc; i++)
+		rc = database_transaction(db, tell_late_deadline, &late[i], error);
 	return rc;
 }

@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client  # noqa: E402
 import contract  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+import mariadb  # noqa: E402
 from programs import Program, make_token  # noqa: E402
 from small_task import TEMPLATE_TASK, done, make_board, register, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
@@ -274,7 +275,7 @@ def results_after_the_freeze_are_not_on_the_scoreboard():
 	submit_time(bob, 900.0, "alpha")
 	equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
 	equal(anyone.fresh("/contest/cup.json").json["frozen"], True)
-	contains(anyone.fresh("/contest/cup").words(), "The scoreboard is frozen since")
+	contains(anyone.fresh("/contest/cup").words(), "The scoreboard has been frozen since")
 	before = sql("SELECT user_id, leaderboard_id, score_ns FROM ranking ORDER BY 1, 2")
 	equal(
 		[
@@ -622,6 +623,59 @@ def programs_make_and_change_teams():
 	equal(boss.ask("DELETE", member, {"reason": "a test"}).status, 204)
 	equal(boss.ask("DELETE", member, {"reason": "a test"}).json["errors"][0]["field"], "user")
 	equal(first.read(teams)["items"][0]["members"], ["ada"])
+
+
+@test
+def a_restored_contest_is_the_same():
+	make_board(carl, "theta", TEMPLATE_TASK)
+	times = (f"starts={after(-60)}", f"ends={after(3600)}")
+	settings = ("title=Kept", "problems=theta", "team_members=2", *times)
+	site.manage("contest", "create", "kept", *settings)
+	site.manage("contest", "register", "kept", "eve")
+	done(ada.post("/contest/kept/teams", [("action", "create"), ("name", "Keepers")]))
+	code = value("SELECT code FROM teams t JOIN users u ON u.id = user_id WHERE name = 'Keepers'")
+	done(bob.post("/contest/kept/teams", [("action", "join"), ("code", code)]))
+	done(bob.post("/contest/kept/registration", form="/contest/kept"))
+	wait_for("SELECT visibility FROM leaderboards WHERE name = 'theta'", "public")
+	submit_time(ada, 1000.0, "theta")
+	submit_time(eve, 2000.0, "theta")
+	ask = [("action", "ask"), ("text", "May I?")]
+	done(bob.post("/leaderboard/theta/questions", ask))
+	number = value("SELECT MAX(id) FROM questions")
+	reply = [("action", "answer"), ("question", number), ("answer", "No."), ("for", "all")]
+	done(carl.post("/leaderboard/theta/questions", reply))
+	sql("UPDATE contests SET ends_at = UTC_TIMESTAMP(3) WHERE name = 'kept'")
+	site.manage("contest", "final", "kept")
+	member = Program(site.url, make_token(bob, "kept", "read", "submit"))
+
+	def contest():
+		return [
+			member.read("/api/v1/contests/kept"),
+			member.read("/api/v1/contests/kept/standings"),
+			member.read("/api/v1/contests/kept/teams"),
+			member.read("/api/v1/leaderboards/theta/questions"),
+			anyone.fresh("/contest/kept.csv").text,
+			text_of(bob.fresh("/contest/kept/certificate/Keepers").bytes),
+			text_of(eve.fresh("/contest/kept/certificate/eve").bytes),
+		]
+
+	before, backup = contest(), site.var / "podium.sql.gz"
+	equal([row["user"] for row in before[1]["rows"]], ["Keepers", "eve"])
+	contains(before[5], "took 1st place")
+	site.manage("backup", backup)
+	sql(
+		"UPDATE contests SET final_at = NULL; DELETE FROM team_members; DELETE FROM questions; "
+		"DELETE FROM contest_entrants; DELETE FROM ranking"
+	)
+	site.stop()
+	mariadb.connections.clear()  # a restore wants the database for itself
+	restore = ("restore", "--replace", site.environment["PODIUM_DATABASE_NAME"], backup)
+	until(lambda: site.admin(*restore).returncode == 0)
+	(site.var / "run.log").write_text("")  # so that start() waits for the new one
+	site.start()
+	for client, name in ((bob, "bob"), (eve, "eve")):
+		done(client.post("/login", [("name", name), ("password", "a long password")]))
+	equal(contest(), before)
 
 
 @test
