@@ -75,7 +75,7 @@ static int read_settings(
 			return fail(&session->error, ERROR_INPUT,
 				"%.80s is no setting of a contest. Write KEY=VALUE; the keys are title, starts, "
 				"ends, rules, registration, code, scoring, points, freeze_minutes, team_members "
-			    "and problems.",
+				"and problems.",
 				argv[i]);
 	}
 	return 0;

@@ -287,7 +287,7 @@ static int check_person(struct database *db, struct arena *arena, int64_t user_i
 	if (!rc)
 		return fail(error, ERROR_CONFLICT,
 			"%s has a ranked submission of their own in this contest, and would rank twice in a "
-		    "team.",
+			"team.",
 			name);
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }

@@ -30,6 +30,20 @@ enum { team_code_length = 24, team_most_reason_bytes = 200 };
 int team_acts_for(
 	struct database *db, int64_t person_id, int64_t account_id, bool *acts, struct error *error);
 
+/* The person, or a team of theirs, has a row in the table: `row` is its name in `rest`, further
+ * conditions. With OR in one search, MariaDB would not use an index. */
+#define SQL_HAS_OWN(person, table, row, rest) \
+	"(EXISTS (SELECT 1 FROM " table " " row " WHERE " row ".user_id = " person " AND " rest ") " \
+	"OR EXISTS (SELECT 1 FROM team_members ally JOIN " table " " row " ON " row ".user_id = " \
+	"ally.team_id WHERE ally.user_id = " person " AND " rest "))"
+/* Joins by which SQL_OWN is the account that ranks for a person on a leaderboard: that of their
+ * team in its contest, or their own. */
+#define SQL_JOIN_OWN(leaderboard, person) \
+	"LEFT JOIN contest_problems entered ON entered.leaderboard_id = " leaderboard ".id " \
+	"LEFT JOIN team_members mate ON mate.contest_id = entered.contest_id " \
+	"AND mate.user_id = " person " "
+#define SQL_OWN(person) "COALESCE(mate.team_id, " person ")"
+
 /* The person is in a team. */
 #define SQL_IN_TEAMS(person) \
 	"EXISTS (SELECT 1 FROM team_members ally WHERE ally.user_id = " person ")"

@@ -59,9 +59,7 @@ int source_policy_check(const char *name, const char *license, struct error *err
 /* The policy lets this user, a row of users, read: with a ranked result on the leaderboard, or one
  * of their team. */
 #define SQL_SOURCES_ARE_OPEN_TO(user, leaderboard) \
-	"(" SQL_SOURCE_POLICY(leaderboard) " = 'ranked' AND EXISTS (SELECT 1 FROM ranking own_rank " \
-									   "WHERE own_rank.leaderboard_id = " leaderboard \
-									   ".id AND " SQL_ACTS_FOR( \
-										   user ".id", "own_rank.user_id") "))"
+	"(" SQL_SOURCE_POLICY(leaderboard) " = 'ranked' AND " SQL_HAS_OWN( \
+		user ".id", "ranking", "own_rank", "own_rank.leaderboard_id = " leaderboard ".id") ")"
 
 #endif

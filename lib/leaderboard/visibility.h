@@ -19,11 +19,10 @@
 #define SQL_MAY_SEE(leaderboard) \
 	"(" leaderboard \
 	".visibility = 'public' OR EXISTS (SELECT 1 FROM users seer WHERE seer.id = ? " \
-	"AND (" SQL_RIGHT_OF("seer", leaderboard) " > 0 OR (" leaderboard ".visibility = 'closed' " \
-											  "AND EXISTS (SELECT 1 FROM leaderboard_members " \
-											  "seat WHERE seat.leaderboard_id = " leaderboard \
-											  ".id AND " SQL_ACTS_FOR( \
-												  "seer.id", "seat.user_id") ")))))"
+	"AND (" SQL_RIGHT_OF( \
+		"seer", leaderboard) " > 0 OR (" leaderboard ".visibility = 'closed' " \
+							 "AND " SQL_HAS_OWN("seer.id", "leaderboard_members", "seat", \
+								 "seat.leaderboard_id = " leaderboard ".id") "))))"
 
 /* A part of a statement, true or false: the user, a row of users, answers questions about the
  * leaderboard (lib/question/question.h): its jury does, too. SQL_MAY_ANSWER is the same for the

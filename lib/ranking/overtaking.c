@@ -26,16 +26,17 @@ static const struct column OVERTAKING_COLUMNS[] = {
 	INTEGER(struct overtaking, is_tied),
 };
 #define MAY_SEE SQL_MAY_SEE("l")
-#define ACTS_FOR SQL_ACTS_FOR("o.user_id", "mine.user_id")
+#define JOIN_OWN SQL_JOIN_OWN("l", "o.user_id")
+#define OWN SQL_OWN("o.user_id")
 static const struct statement NEWEST = SELECT(struct overtaking, OVERTAKING_COLUMNS,
 	"SELECT o.leaderboard_id, l.name AS leaderboard, o.gpu, u.name AS `by`, mine.place, "
 	"mine.tied AS is_tied "
 	"FROM overtakings o "
 	"JOIN leaderboards l ON l.id = o.leaderboard_id AND l.task_version_id = o.task_version_id "
-	"JOIN users u ON u.id = o.by_user_id "
+	"JOIN users u ON u.id = o.by_user_id " JOIN_OWN
 	"JOIN ranking mine ON mine.leaderboard_id = o.leaderboard_id "
 	"AND mine.task_version_id = o.task_version_id AND mine.gpu = o.gpu "
-	"  AND " ACTS_FOR " "
+	"  AND mine.user_id = " OWN " "
 	"JOIN ranking theirs ON theirs.leaderboard_id = o.leaderboard_id "
 	"AND theirs.task_version_id = o.task_version_id AND theirs.gpu = o.gpu "
 	"  AND theirs.user_id = o.by_user_id "

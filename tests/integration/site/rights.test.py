@@ -631,7 +631,8 @@ def make_papers():
 	creator, admin = clients["creator"], clients["admin"]
 	sql(
 		"INSERT INTO contests (name, title, creator_id, starts_at, ends_at, rules, started_at, "
-		"ended_at, final_at, team_members) SELECT 'over', 'Over', id, '2020-01-01', '2020-01-02', '', "
+		"ended_at, final_at, team_members) "
+		"SELECT 'over', 'Over', id, '2020-01-01', '2020-01-02', '', "
 		"'2020-01-01', '2020-01-02', '2020-01-03', 3 FROM users WHERE name = 'carl' UNION ALL "
 		"SELECT 'cup', 'Cup', id, '2020-01-01', '2089-01-01', '', '2020-01-01', NULL, NULL, 3 "
 		"FROM users WHERE name = 'carl'; INSERT INTO contest_entrants (contest_id, user_id) "
