@@ -48,7 +48,7 @@ static const struct column STATE_COLUMNS[] = {
 	TIME(struct state, deadline_ms),
 	TEXT(struct state, language),
 };
-#define DEADLINE SQL_DEADLINE_OF("l", "author.id")
+#define DEADLINE SQL_DEADLINE_OF("l", "author_id")
 #define LACKS_REGISTRATION SQL_LACKS_REGISTRATION("l")
 /* The shared lock makes changes and the deletion of the leaderboard wait until the submission is
  * stored or rejected. */
@@ -58,7 +58,7 @@ static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
 	"l.practice, l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED
 	" AS stopped, " LACKS_REGISTRATION " AS unregistered, " DEADLINE " AS deadline_ms, v.language "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
-	"JOIN users author ON author.id = ? WHERE l.id = ? LOCK IN SHARE MODE");
+	"JOIN (SELECT ? AS author_id) author WHERE l.id = ? LOCK IN SHARE MODE");
 
 /* Fails if the leaderboard or the site takes no submissions, also for creators and admins. Compares
  * the deadline with the database's clock. */

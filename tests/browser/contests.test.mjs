@@ -207,13 +207,13 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 	await dan.getByRole('alert').getByText(/full/).first().waitFor();
 	await teamUp(cyd, dan, 'Bees');
 	await ada.goto('/contest/autumn');
-	await fillAndSend(ada, { Code: 'no-such-code' }, 'Register the team Ants');
+	await fillAndSend(ada, { Code: 'no-such-code' }, 'Register your team');
 	await ada.getByRole('alert').waitFor();
-	await fillAndSend(ada, { Code: CODE }, 'Register the team Ants');
+	await fillAndSend(ada, { Code: CODE }, 'Register your team');
 	await ben.goto('/contest/autumn');
 	await ben.getByText('Your team Ants is registered.').waitFor();
 	await dan.goto('/contest/autumn');
-	await fillAndSend(dan, { Code: CODE }, 'Register the team Bees');
+	await fillAndSend(dan, { Code: CODE }, 'Register your team');
 	await dan.getByText('Your team Bees is registered.').waitFor();
 
 	// The contest starts. Only who is registered submits.
