@@ -93,7 +93,8 @@ static int read_dry_run(struct request *request, struct dry_run_view *view, stru
 	view->check = report.check;
 	count_rows(view);
 	split_untried(request->arena, view);
-	return 0;
+	return baseline_runs_read(request->db, request->arena, leaderboard->id, view->version,
+		&view->baselines, &view->baseline_count, error);
 }
 
 static int show_report(

@@ -197,10 +197,7 @@ static const struct column SUBJECT_COLUMNS[] = {
 	INTEGER(struct subject, closed),
 	INTEGER(struct subject, waits_for_contest),
 };
-/* The leaderboard's creator, or the first admin: users.id. */
-#define TESTER \
-	"COALESCE((SELECT c.id FROM users c WHERE c.id = l.creator_id AND c.deleted_at IS NULL), " \
-	"(SELECT MIN(a.id) FROM users a WHERE a.role = 'admin' AND a.deleted_at IS NULL)) "
+#define TESTER SQL_TESTER("l")
 static const struct statement SUBJECT = SELECT(struct subject, SUBJECT_COLUMNS,
 	"SELECT l.name, l.visibility, v.id AS version_id, v.number AS version_number, "
 	"u.id AS tester_id, u.name AS tester, EXISTS (SELECT 1 FROM leaderboard_gpus g "
