@@ -331,8 +331,9 @@ static int update_baselines(struct database *db, const struct task_draft *draft,
 	int rc = 0;
 	for (size_t i = 0; i < count && !rc; i++) {
 		size_t at = find_content(draft, &files[i]);
-		if (at == draft->content_count
-			|| memcmp(files[i].sha256.bytes, draft->hashes[at], sha256_bytes) != 0)
+		bool is_kept = at < draft->content_count
+			&& memcmp(files[i].sha256.bytes, draft->hashes[at], sha256_bytes) == 0;
+		if (!is_kept && strcmp(files[i].role, task_file_role_name(ROLE_DEFINITION)) != 0)
 			rc = database_execute(
 				db, &DELETE_BASELINE, error, "iss", version_id, files[i].role, files[i].path);
 	}
