@@ -180,11 +180,10 @@ static int make_link(struct database *db, struct arena *arena, const struct conf
 static const char *unsubscribe_address(
 	struct arena *arena, const struct config *config, const struct mail *mail)
 {
-	for (size_t i = 0; i < mail_kind_count; i++)
-		if (strcmp(mail_kinds[i].name, mail->kind) == 0)
-			return arena_printf(arena, "%s/mail/unsubscribe/%s", config->public_url,
-				mail_unsubscribe_text(arena, mail->user_id, mail->kind, &mail->unsubscribe_key));
-	return NULL;
+	return mail_kind_named(mail->kind, strlen(mail->kind))
+		? arena_printf(arena, "%s/mail/unsubscribe/%s", config->public_url,
+			mail_unsubscribe_text(arena, mail->user_id, mail->kind, &mail->unsubscribe_key))
+		: NULL;
 }
 
 static int compose(struct database *db, struct arena *arena, const struct config *config,

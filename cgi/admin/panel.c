@@ -26,7 +26,7 @@ static const struct panel_link SITE[] = {
 };
 const struct panel_group panel_groups[] = {
 	{ "", TOP, COUNT(TOP) },
-	{ "Contests", CONTESTS, COUNT(CONTESTS) },
+	{ "Competition", CONTESTS, COUNT(CONTESTS) },
 	{ "Judging", JUDGING, COUNT(JUDGING) },
 	{ "Site", SITE, COUNT(SITE) },
 };

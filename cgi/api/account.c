@@ -3,6 +3,7 @@
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
 #include "lib/account/identity.h"
+#include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/identity/provider.h"
 #include "lib/mail/mail.h"
@@ -29,53 +30,59 @@ int api_identities(struct request *request)
 	return respond_json(request, json_pack("{s:o}", "identities", items));
 }
 
-static int need_mail(struct request *request)
+/* ---- notifications ---- */
+
+static int find_mail(struct request *request, struct mail_address *mail)
 {
-	return smtp_is_set(request->config)
-		? 0
-		: fail(request->error, ERROR_NOT_FOUND, "This site sends no e-mail.");
+	int rc = smtp_need(request->config, request->error);
+	return rc
+		? rc
+		: mail_address_find(request->db, request->arena, request->viewer.id, mail, request->error);
+}
+
+static int respond_notifications(struct request *request, const struct mail_address *mail)
+{
+	json_t *kinds = json_array();
+	for (size_t i = 0; i < mail_kind_count; i++)
+		if (mail->kinds & mail_kinds[i].bit)
+			json_array_append_new(kinds, json_string(mail_kinds[i].name));
+	return respond_json(request,
+		json_pack("{s:b, s:s?, s:o}", "address_confirmed", mail->address != NULL, "stopped_reason",
+			mail->stopped_address ? mail->stopped_reason : NULL, "kinds", kinds));
 }
 
 int api_notifications(struct request *request)
 {
 	struct mail_address mail;
-	int rc = need_mail(request);
-	if (!rc)
-		rc = mail_address_find(
-			request->db, request->arena, request->viewer.id, &mail, request->error);
-	if (rc)
-		return rc;
-	json_t *kinds = json_array();
-	for (size_t i = 0; i < mail_kind_count; i++)
-		if (mail.kinds & mail_kinds[i].bit)
-			json_array_append_new(kinds, json_string(mail_kinds[i].name));
-	return respond_json(request,
-		json_pack("{s:b, s:s?, s:o}", "address_confirmed", mail.address != NULL, "stopped_reason",
-			mail.stopped_address ? mail.stopped_reason : NULL, "kinds", kinds));
+	int rc = find_mail(request, &mail);
+	return rc ? rc : respond_notifications(request, &mail);
 }
 
-static int refuse_kind(struct request *request, const char *name)
+static int refuse_kinds(struct request *request, const char *what)
 {
-	cleanup_buffer struct buffer kinds = { 0 };
+	cleanup_buffer struct buffer names = { 0 };
 	for (size_t i = 0; i < mail_kind_count; i++)
-		buffer_printf(&kinds, "%s%s", i ? ", " : "", mail_kinds[i].name);
-	return fail_field(request->error, "kinds", "\"%s\" is no kind of e-mail. The kinds are %s.",
-		name, buffer_string(&kinds));
+		buffer_printf(&names, "%s%s", i ? ", " : "", mail_kinds[i].name);
+	return fail_field(request->error, "kinds", "%s The kinds are %s; [] switches all off.", what,
+		buffer_string(&names));
 }
 
+/* Without the member, a request would switch all off by mistake. */
 static int read_kinds(struct request *request, int64_t *kinds)
 {
 	const char **names;
 	size_t count;
 	int rc = api_texts(request, "kinds", &names, &count);
 	*kinds = 0;
+	if (!rc && !json_is_array(json_object_get(request->json, "kinds")))
+		return refuse_kinds(request, "The member kinds is missing.");
 	for (size_t i = 0; i < count && !rc; i++) {
-		size_t k = 0;
-		while (k < mail_kind_count && strcmp(mail_kinds[k].name, names[i]) != 0)
-			k++;
-		if (k == mail_kind_count)
-			return refuse_kind(request, names[i]);
-		*kinds |= mail_kinds[k].bit;
+		const struct mail_kind *kind = mail_kind_named(names[i], strlen(names[i]));
+		if (!kind)
+			return refuse_kinds(request,
+				arena_printf(
+					request->arena, "%s is no kind of e-mail.", quote(request->arena, names[i])));
+		*kinds |= kind->bit;
 	}
 	return rc;
 }
@@ -84,16 +91,16 @@ int api_notifications_set(struct request *request)
 {
 	struct mail_address mail;
 	int64_t kinds;
-	int rc = need_mail(request);
+	int rc = find_mail(request, &mail);
 	if (!rc)
 		rc = read_kinds(request, &kinds);
-	if (!rc)
-		rc = mail_address_find(
-			request->db, request->arena, request->viewer.id, &mail, request->error);
 	if (!rc && !mail.address && !mail.pending)
 		rc = fail(request->error, ERROR_CONFLICT,
 			"Your account has no e-mail address. Enter one on the page Account.");
 	if (!rc)
 		rc = mail_kinds_set(request->db, request->viewer.id, kinds, request->error);
-	return rc ? rc : api_notifications(request);
+	if (rc)
+		return rc;
+	mail.kinds = kinds;
+	return respond_notifications(request, &mail);
 }

@@ -21,13 +21,6 @@ static const struct rate_limit ADDRESSES_OF_USER = { "change address", 5, 3600 }
 static const struct rate_limit MAILS_TO_ADDRESS = { "mail to", 5, 86400 };
 static const struct rate_limit REQUESTS_FROM_ADDRESS = { "ask for password from", 20, 3600 };
 
-static int need_mail(struct request *request)
-{
-	return smtp_is_set(request->config)
-		? 0
-		: fail(request->error, ERROR_NOT_FOUND, "This site sends no e-mail.");
-}
-
 /* ---- the account's page ---- */
 
 static int show_mail(struct request *request)
@@ -51,7 +44,7 @@ static int show_mail(struct request *request)
 
 int page_mail(struct request *request)
 {
-	int rc = need_mail(request);
+	int rc = smtp_need(request->config, request->error);
 	return rc ? rc : show_mail(request);
 }
 
@@ -122,7 +115,7 @@ static const struct {
 int action_mail(struct request *request)
 {
 	const char *name = request_form_or(request, "action", "");
-	int rc = need_mail(request);
+	int rc = smtp_need(request->config, request->error);
 	if (rc)
 		return rc;
 	rc = fail(request->error, ERROR_INPUT,
@@ -168,19 +161,12 @@ int action_mail_confirm(struct request *request)
 
 /* ---- the link that switches a notification off ---- */
 
-static const char *label_of(const char *kind)
-{
-	for (size_t i = 0; i < mail_kind_count; i++)
-		if (strcmp(mail_kinds[i].name, kind) == 0)
-			return mail_kinds[i].label;
-	return kind;
-}
-
 static int show_unsubscription(
 	struct request *request, const struct mail_unsubscription *found, bool is_done)
 {
 	struct page page = page_make(request, is_done ? "Switched off" : "Switch off e-mails", "");
-	mail_unsubscribe_page(&request->body, &page, found->name, label_of(found->kind), is_done);
+	mail_unsubscribe_page(&request->body, &page, found->name,
+		mail_kind_named(found->kind, strlen(found->kind))->label, is_done);
 	return 0;
 }
 
@@ -217,7 +203,7 @@ static int show_forgot(struct request *request)
 
 int page_forgot(struct request *request)
 {
-	int rc = need_mail(request);
+	int rc = smtp_need(request->config, request->error);
 	if (!rc)
 		rc = account_refuse_passwords(request);
 	return rc ? rc : show_forgot(request);
@@ -226,7 +212,7 @@ int page_forgot(struct request *request)
 int action_forgot(struct request *request)
 {
 	const char *name = request_form_or(request, "name", "");
-	int rc = need_mail(request);
+	int rc = smtp_need(request->config, request->error);
 	if (!rc)
 		rc = account_refuse_passwords(request);
 	if (!rc)

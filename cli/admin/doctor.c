@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Asks each provider where people sign in. Another host may serve the pages, so that a provider
- * that this one does not reach is only a warning. */
+/* Asks each provider where people sign in. Another host may serve the pages, so a provider that
+ * this one does not reach is only a warning. */
 static void check_providers(struct arena *arena, const struct config *config)
 {
 	struct sign_in_secrets secrets;

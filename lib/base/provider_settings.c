@@ -151,6 +151,9 @@ int provider_settings_finish(struct provider_settings *providers, size_t count, 
 
 void provider_settings_manual(struct buffer *out)
 {
-	for (size_t i = 0; i < COUNT(KEYS); i++)
-		manual_item(out, KEYS[i].name, "", KEYS[i].meaning);
+	for (size_t i = 0; i < COUNT(KEYS); i++) {
+		char name[64];
+		snprintf(name, sizeof name, "provider.NAME.%s", KEYS[i].name);
+		manual_item(out, name, "", KEYS[i].meaning);
+	}
 }

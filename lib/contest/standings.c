@@ -5,6 +5,7 @@
 #include "lib/ranking/ranking.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct column COLUMN_COLUMNS[] = {
@@ -63,25 +64,40 @@ struct table {
 	struct standings_result *results;
 };
 
-static const struct entrant *find_entrant(
-	const struct entrant *entrants, size_t count, int64_t id, size_t *number)
+/* The number of a contestant's row before scoring. */
+struct row_number {
+	int64_t user_id;
+	size_t number;
+};
+
+static int by_user(const void *left, const void *right)
 {
-	for (*number = 0; *number < count; (*number)++)
-		if (entrants[*number].id == id)
-			return &entrants[*number];
-	return NULL;
+	const struct row_number *a = left, *b = right;
+	return (a->user_id > b->user_id) - (a->user_id < b->user_id);
+}
+
+static const struct row_number *number_rows(
+	struct arena *arena, const struct entrant *entrants, size_t count)
+{
+	struct row_number *numbers = arena_array(arena, struct row_number, count + 1);
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = (struct row_number){ entrants[i].id, i };
+	qsort(numbers, count, sizeof *numbers, by_user);
+	return numbers;
 }
 
 /* Puts a result in its cell. Results of banned users and removed devices have none. */
 static void put_result(struct table *table, const struct standings *standings,
-	const struct entrant *entrants, const struct result *result)
+	const struct row_number *numbers, const struct result *result)
 {
-	size_t number;
-	if (!find_entrant(entrants, standings->row_count, result->user_id, &number))
+	const struct row_number wanted = { result->user_id, 0 };
+	const struct row_number *row =
+		bsearch(&wanted, numbers, standings->row_count, sizeof *numbers, by_user);
+	if (!row)
 		return;
 	for (size_t i = 0; i < standings->column_count; i++) {
 		const struct standings_column *column = &standings->columns[i];
-		size_t at = number * standings->column_count + i;
+		size_t at = row->number * standings->column_count + i;
 		if (column->leaderboard_id != result->leaderboard_id
 			|| strcmp(column->gpu, result->gpu) != 0)
 			continue;
@@ -125,8 +141,9 @@ int standings_read(struct database *db, struct arena *arena, const struct contes
 	standings->column_count = answers[ANSWER_COLUMNS].count;
 	standings->row_count = answers[ANSWER_ENTRANTS].count;
 	struct table table = make_table(arena, standings);
+	const struct row_number *numbers = number_rows(arena, entrants, standings->row_count);
 	for (size_t i = 0; i < answers[ANSWER_RESULTS].count; i++)
-		put_result(&table, standings, entrants, &results[i]);
+		put_result(&table, standings, numbers, &results[i]);
 	scoring_apply(&rule, table.scores, standings->row_count, standings->column_count);
 	standings->rows = arena_array(arena, struct standings_row, standings->row_count);
 	for (size_t i = 0; i < standings->row_count; i++) {

@@ -274,7 +274,7 @@ const char *mail_unsubscribe_text(
 	return arena_printf(arena, "%lld-%s-%s", (long long)user_id, kind, hex);
 }
 
-static const struct mail_kind *kind_named(const char *name, size_t length)
+const struct mail_kind *mail_kind_named(const char *name, size_t length)
 {
 	for (size_t i = 0; i < mail_kind_count; i++)
 		if (strlen(mail_kinds[i].name) == length && strncmp(mail_kinds[i].name, name, length) == 0)
@@ -294,7 +294,7 @@ int mail_unsubscribe_find(struct database *db, struct arena *arena, const char *
 	char *end;
 	int64_t user_id = strtoll(text, &end, 10);
 	const char *name = *end == '-' ? end + 1 : "", *dash = strchr(name, '-');
-	const struct mail_kind *kind = dash ? kind_named(name, (size_t)(dash - name)) : NULL;
+	const struct mail_kind *kind = dash ? mail_kind_named(name, (size_t)(dash - name)) : NULL;
 	signature sent, made;
 	struct key_row key;
 	if (!kind || !read_hex(dash + 1, sent, sizeof sent))
@@ -312,7 +312,8 @@ int mail_unsubscribe_find(struct database *db, struct arena *arena, const char *
 int mail_unsubscribe_use(
 	struct database *db, const struct mail_unsubscription *unsubscription, struct error *error)
 {
-	const struct mail_kind *kind = kind_named(unsubscription->kind, strlen(unsubscription->kind));
+	const struct mail_kind *kind =
+		mail_kind_named(unsubscription->kind, strlen(unsubscription->kind));
 	return database_execute(db, &SWITCH_OFF, error, "ii", kind->bit, unsubscription->user_id);
 }
 

@@ -27,6 +27,8 @@ struct mail_kind {
 };
 extern const struct mail_kind mail_kinds[];
 extern const size_t mail_kind_count;
+/* NULL: there is no notification of this name, which has `length` bytes. */
+const struct mail_kind *mail_kind_named(const char *name, size_t length);
 
 struct mail_address {
 	const char *address, *pending; /* NULL: none */

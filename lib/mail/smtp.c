@@ -23,6 +23,11 @@ bool smtp_is_set(const struct config *config)
 	return config->mail_server[0];
 }
 
+int smtp_need(const struct config *config, struct error *error)
+{
+	return smtp_is_set(config) ? 0 : fail(error, ERROR_NOT_FOUND, "This site sends no e-mail.");
+}
+
 /* The part behind the scheme, or NULL if it is none of the two. */
 static const char *host_of(const char *server)
 {

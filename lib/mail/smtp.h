@@ -13,6 +13,9 @@
 /* Whether the site sends e-mails. */
 bool smtp_is_set(const struct config *config);
 
+/* The same for what exists only then. ERROR_NOT_FOUND: the site sends none. */
+int smtp_need(const struct config *config, struct error *error);
+
 /* Checks the settings, and that the files which they name can be read. Connects to nothing.
  * ERROR_INPUT, ERROR_FORBIDDEN or ERROR_SYSTEM with a sentence that names the setting. */
 int smtp_check(const struct config *config, struct error *error);

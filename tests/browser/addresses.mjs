@@ -17,8 +17,8 @@ export const ROLES = {
 	'a visitor': { enter: async () => {}, may: ['ANYONE'] },
 	'a participant': { enter: (page) => logIn(page, LONG_USER), may: ['ANYONE', 'LOGGED_IN'] },
 	'a creator': { enter: (page) => logIn(page, CREATOR),
-		may: ['ANYONE', 'LOGGED_IN', 'CREATORS'] },
-	'an admin': { enter: logInAsAdmin, may: ['ANYONE', 'LOGGED_IN', 'CREATORS', 'ADMINS'] },
+		may: ['ANYONE', 'LOGGED_IN', 'STAFF', 'CREATORS'] },
+	'an admin': { enter: logInAsAdmin, may: ['ANYONE', 'LOGGED_IN', 'STAFF', 'CREATORS', 'ADMINS'] },
 };
 
 // The pages of docs/ that /help serves.

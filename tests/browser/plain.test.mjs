@@ -234,7 +234,7 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	await admin.getByRole('search', { name: 'Submissions' }).getByLabel('User').fill(name);
 	await press(admin, 'Search');
 	await go(admin, String(number));
-	await fillAndSend(admin, { 'Note for admins': 'looked at' }, 'Save note');
+	await fillAndSend(admin, { Note: 'looked at' }, 'Save note');
 	await admin.getByText('looked at').waitFor();
 	await fillAndSend(admin, { Reason: 'It is quick.' }, 'Hold for review…');
 	await press(admin, /^Hold it/);

@@ -340,7 +340,14 @@ def programs_choose_notifications():
 	equal(value("SELECT kinds FROM mail_addresses"), "trouble")
 	refused = program.ask("PUT", address, {"kinds": ["finished", "spam"]})
 	equal((refused.status, value("SELECT kinds FROM mail_addresses")), (400, "trouble"))
-	contains(refused.json["detail"], '"spam" is no kind of e-mail')
+	contains(
+		refused.json["detail"], '"spam" is no kind of e-mail. The kinds are overtaken, finished'
+	)
+	for body in ({}, {"kinds": None}):
+		refused = program.ask("PUT", address, body)
+		equal((body, refused.status), (body, 400))
+		contains(refused.json["detail"], "The member kinds is missing.")
+	equal(value("SELECT kinds FROM mail_addresses"), "trouble")
 	without = Program(site.url, make_token(carl, "notifications", "read", "submit"))
 	equal(without.ask("PUT", address, {"kinds": []}).status, 409)
 	equal(without.read(address)["address_confirmed"], False)

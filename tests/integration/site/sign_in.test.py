@@ -553,7 +553,10 @@ def a_slow_provider_leaves_threads_for_other_pages():
 @test
 def doctor_names_a_provider_that_does_not_answer():
 	provider.acts["/.well-known/openid-configuration"] = lambda handler: handler.send_error(500)
-	contains(site.admin("doctor").stdout, "warning   Sign-in")
+	contains(
+		site.admin("doctor").stdout,
+		"warning   Sign-in              Uni failed to answer. Try again later.\n",
+	)
 
 
 @test
@@ -831,7 +834,7 @@ def strangers_do_not_lock_the_owner_out():
 	owner.post("/logout", form="/account")
 	equal([try_password(owner, "carol") for _ in range(11)], [422] * 10 + [429])
 	forged, known = Client(site.url), owner.cookies["podium-known"]
-	# Another browser's number, of which the site's signature does not tell.
+	# The number of another browser, which the site has not signed.
 	forged.cookies = {**owner.cookies, "podium-known": known[:12] + "AAA" + known[15:]}
 	equal(try_password(forged, "carol", PASSWORD), 429)
 	sql("DELETE FROM rate_limits")
