@@ -75,6 +75,8 @@ bool dry_run_goes_on(const struct dry_run_view *view)
 		const struct check_device *device = &view->check.devices[i];
 		goes_on |= device->is_closed && (!device->answers || device->state == CHECK_PASSED);
 	}
+	for (size_t i = 0; i < view->baseline_count; i++)
+		goes_on |= !view->baselines[i].verdict;
 	return goes_on;
 }
 

@@ -72,59 +72,39 @@ int page_leaderboard_json(struct request *request)
 
 /* ---- CSV ---- */
 
-static void csv_row(
-	struct buffer *out, const struct whole_ranking *whole, const struct ranking_row *row)
+static void csv_count(struct buffer *out, int64_t number)
 {
-	format_text submitted_at;
-	const struct interval interval =
-		floor_interval_of(whole->gpu->name, row->score_ns, row->score_err_ns);
-	format_iso(submitted_at, row->submitted_at_ms);
-	csv_integer(out, row->place);
-	csv_text(out, row->user);
-	csv_real(out, row->score_ns);
-	csv_integer(out, row->submission_id);
-	csv_text(out, submitted_at);
-	csv_text(out, row->engine ? row->engine : "");
-	csv_real(out, row->score_err_ns);
-	csv_text(out, dialect_find(whole->shown.leaderboard.language, row->dialect)->name);
-	csv_integer(out, row->attempts);
-	csv_real(out, interval.low_ns);
-	csv_real(out, interval.high_ns);
-	csv_real(out, floor_reached_ns(whole->gpu->name, row->score_ns));
-	csv_text(out, row->is_tie ? "true" : "false");
-	csv_integer(out, row->results);
-	csv_real(out, speed_up_of(&whole->speed_up, row->score_ns));
-	csv_text(out, "");
-	csv_end_line(out);
+	if (number == SQL_NULL_INTEGER)
+		csv_text(out, "");
+	else
+		csv_integer(out, number);
 }
 
 /* A baseline has no user. Its name is in the last column, which is empty for users. */
-static void csv_baseline(
-	struct buffer *out, const struct whole_ranking *whole, const struct ranking_row *row)
+static void csv_row(struct buffer *out, const struct whole_ranking *whole,
+	const struct ranking_row *row, bool is_baseline)
 {
-	format_text measured_at;
+	format_text submitted_at;
+	const char *language = whole->shown.leaderboard.language;
 	const struct interval interval =
 		floor_interval_of(whole->gpu->name, row->score_ns, row->score_err_ns);
-	format_iso(measured_at, row->submitted_at_ms);
-	csv_text(out, "");
-	csv_text(out, "");
+	format_iso(submitted_at, row->submitted_at_ms);
+	csv_count(out, is_baseline ? SQL_NULL_INTEGER : row->place);
+	csv_text(out, is_baseline ? "" : row->user);
 	csv_real(out, row->score_ns);
-	if (row->submission_id == SQL_NULL_INTEGER)
-		csv_text(out, "");
-	else
-		csv_integer(out, row->submission_id);
-	csv_text(out, measured_at);
-	csv_text(out, "");
+	csv_count(out, row->submission_id);
+	csv_text(out, submitted_at);
+	csv_text(out, row->engine ? row->engine : "");
 	csv_real(out, row->score_err_ns);
-	csv_text(out, "");
-	csv_text(out, "");
+	csv_text(out, is_baseline ? "" : dialect_find(language, row->dialect)->name);
+	csv_count(out, is_baseline ? SQL_NULL_INTEGER : row->attempts);
 	csv_real(out, interval.low_ns);
 	csv_real(out, interval.high_ns);
 	csv_real(out, floor_reached_ns(whole->gpu->name, row->score_ns));
-	csv_text(out, "");
-	csv_text(out, "");
+	csv_text(out, is_baseline ? "" : row->is_tie ? "true" : "false");
+	csv_count(out, is_baseline ? SQL_NULL_INTEGER : row->results);
 	csv_real(out, speed_up_of(&whole->speed_up, row->score_ns));
-	csv_text(out, row->user);
+	csv_text(out, is_baseline ? row->user : "");
 	csv_end_line(out);
 }
 
@@ -153,8 +133,8 @@ int page_leaderboard_csv(struct request *request)
 		csv_text(&request->body, header[i]);
 	csv_end_line(&request->body);
 	for (size_t i = 0; i < whole.list.row_count; i++)
-		csv_row(&request->body, &whole, &whole.list.rows[i]);
+		csv_row(&request->body, &whole, &whole.list.rows[i], false);
 	for (size_t i = 0; i < whole.speed_up.count; i++)
-		csv_baseline(&request->body, &whole, whole.speed_up.baselines[i]);
+		csv_row(&request->body, &whole, whole.speed_up.baselines[i], true);
 	return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "cgi/render/json.h"
 #include "lib/base/quote.h"
+#include "lib/base/scope.h"
 #include "lib/gpu/floor.h"
 
 #include <math.h>
@@ -15,6 +16,15 @@ static const struct ranking_row *find_baseline(
 		if (strcmp(rows[i].dialect, role) == 0 && strcmp(rows[i].user, name) == 0)
 			return &rows[i];
 	return NULL;
+}
+
+static int no_such_baseline(struct request *request, const struct task *task, const char *wanted)
+{
+	cleanup_buffer struct buffer names = { 0 };
+	for (size_t i = 0; i < task->baseline_count; i++)
+		buffer_printf(&names, "%s%s", i ? ", " : "", task->baselines[i].name);
+	return fail(request->error, ERROR_INPUT, "The task has no baseline %s. It has %s.",
+		quote(request->arena, wanted), task->baseline_count ? names.data : "none");
 }
 
 int speed_up_read(struct request *request, const struct task *task, const struct ranking_row *rows,
@@ -35,11 +45,7 @@ int speed_up_read(struct request *request, const struct task *task, const struct
 		if (is_wanted || (!speed_up->baseline && (!wanted || !*wanted)))
 			speed_up->baseline = row;
 	}
-	return is_known
-		? 0
-		: fail(request->error, ERROR_INPUT,
-			"The task names no baseline %s; choose one from the list.",
-			quote(request->arena, wanted));
+	return is_known ? 0 : no_such_baseline(request, task, wanted);
 }
 
 double speed_up_of(const struct speed_up *speed_up, double ns)
@@ -54,8 +60,7 @@ const char *speed_up_words(struct arena *arena, const struct speed_up *speed_up,
 		return "";
 	if (times < .005)
 		return "<0.01×";
-	return arena_printf(
-		arena, times < 9.995 ? "%.2f×" : times < 99.95 ? "%.1f×" : "%.0f×", times);
+	return arena_printf(arena, times < 9.995 ? "%.2f×" : times < 99.95 ? "%.1f×" : "%.0f×", times);
 }
 
 json_t *speed_up_json(const struct speed_up *speed_up, const char *gpu)

@@ -1,6 +1,6 @@
-/* How often a kernel runs in the time of a baseline that the task names (`podium: baselines:` in
- * task.yml). ?baseline=NAME chooses the baseline. Without it, it is the first one in task.yml that
- * has a time on the GPU. */
+/* A speed-up is the time of a baseline that the task names (`podium: baselines:` in task.yml),
+ * divided by another time. ?baseline=NAME chooses the baseline. The default is the first one in
+ * task.yml that has a time on the GPU. */
 #ifndef PODIUM_CGI_PAGE_SPEED_UP_H
 #define PODIUM_CGI_PAGE_SPEED_UP_H
 

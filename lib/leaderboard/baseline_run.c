@@ -32,23 +32,25 @@ static const struct column MISSING_COLUMNS[] = {
 			   "WHERE own.submission_id = " submission ".id) "
 #define HAS_RUN \
 	"SELECT 1 FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = g.gpu " \
-	"WHERE s.sha256 = f.sha256 AND s.task_version_id = v.id AND " IS_RUN("s") \
-	"AND NOT EXISTS (" DRY_RUN "AND d.started_at > s.submitted_at) "
+	"WHERE s.sha256 = f.sha256 AND s.task_version_id = v.id AND " IS_RUN( \
+		"s") "AND NOT EXISTS (" DRY_RUN "AND d.started_at > s.submitted_at) "
 /* Of baselines with the same bytes, one runs for all. */
 static const struct statement MISSING = SELECT(struct missing_run, MISSING_COLUMNS,
-	"SELECT l.id AS leaderboard_id, v.id AS version_id, " SQL_TESTER("l") "AS tester_id, g.gpu, "
-	"CONCAT(REPLACE(MIN(f.path), ' ', '_'), IF(v.language = 'cu', '.cu', '.py')) AS file_name, "
-	"f.sha256 FROM task_files f FORCE INDEX (task_files_role) "
-	"JOIN task_versions v ON v.id = f.task_version_id "
-	"JOIN leaderboards l ON l.id = v.leaderboard_id "
-	"LEFT JOIN publications p ON p.leaderboard_id = l.id "
-	"JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
-	"WHERE f.role = 'baseline' AND ? IN (0, l.id) AND v.id IN (l.task_version_id, "
-	"p.task_version_id) AND ((v.id = l.task_version_id AND l.visibility <> 'hidden' "
-	"AND g.closed_at IS NULL) OR EXISTS (" DRY_RUN ")) "
-	"AND NOT EXISTS (" DRY_RUN "AND k.state IN ('queued', 'running')) "
-	"AND NOT EXISTS (" HAS_RUN ") AND " SQL_TESTER("l") "IS NOT NULL "
-	"GROUP BY l.id, v.id, g.gpu, f.sha256 ORDER BY l.id LIMIT 500");
+	"SELECT l.id AS leaderboard_id, v.id AS version_id, " SQL_TESTER(
+		"l") "AS tester_id, g.gpu, "
+			 "CONCAT(MIN(f.path), IF(v.language = 'cu', '.cu', '.py')) AS file_name, "
+			 "f.sha256 FROM task_files f FORCE INDEX (task_files_role) "
+			 "JOIN task_versions v ON v.id = f.task_version_id "
+			 "JOIN leaderboards l ON l.id = v.leaderboard_id "
+			 "LEFT JOIN publications p ON p.leaderboard_id = l.id "
+			 "JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
+			 "WHERE f.role = 'baseline' AND ? IN (0, l.id) AND v.id IN (l.task_version_id, "
+			 "p.task_version_id) AND ((v.id = l.task_version_id AND l.visibility <> 'hidden' "
+			 "AND g.closed_at IS NULL) OR EXISTS (" DRY_RUN ")) "
+			 "AND NOT EXISTS (" DRY_RUN "AND k.state IN ('queued', 'running')) "
+			 "AND NOT EXISTS (" HAS_RUN ") AND " SQL_TESTER(
+				 "l") "IS NOT NULL "
+					  "GROUP BY l.id, v.id, g.gpu, f.sha256 ORDER BY l.id LIMIT 500");
 
 /* ---- starting ---- */
 
@@ -127,11 +129,12 @@ static const struct statement RUNS = SELECT(struct baseline_run, RUN_COLUMNS,
 	"SELECT f.path AS name, j.gpu, j.state, j.verdict, j.reason, s.id AS submission_id, "
 	"j.score_ns, j.score_err_ns FROM task_versions v "
 	"JOIN task_files f ON f.task_version_id = v.id AND f.role = 'baseline' "
-	"JOIN submissions s ON s.sha256 = f.sha256 AND s.task_version_id = v.id AND " IS_RUN("s")
-	"JOIN jobs j ON j.submission_id = s.id WHERE v.leaderboard_id = ? AND v.number = ? "
-	"AND NOT EXISTS (SELECT 1 FROM submissions t JOIN jobs k ON k.submission_id = t.id "
-	"WHERE t.sha256 = s.sha256 AND t.task_version_id = v.id AND k.gpu = j.gpu AND t.id > s.id "
-	"AND " IS_RUN("t") ") ORDER BY j.gpu, f.path");
+	"JOIN submissions s ON s.sha256 = f.sha256 AND s.task_version_id = v.id AND " IS_RUN(
+		"s") "JOIN jobs j ON j.submission_id = s.id WHERE v.leaderboard_id = ? AND v.number = ? "
+			 "AND NOT EXISTS (SELECT 1 FROM submissions t JOIN jobs k ON k.submission_id = t.id "
+			 "WHERE t.sha256 = s.sha256 AND t.task_version_id = v.id AND k.gpu = j.gpu AND t.id > "
+			 "s.id "
+			 "AND " IS_RUN("t") ") ORDER BY j.gpu, f.path");
 
 int baseline_runs_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	int64_t version_number, struct baseline_run **runs, size_t *count, struct error *error)

@@ -197,14 +197,13 @@ static const struct column SUBJECT_COLUMNS[] = {
 	INTEGER(struct subject, closed),
 	INTEGER(struct subject, waits_for_contest),
 };
-#define TESTER SQL_TESTER("l")
 static const struct statement SUBJECT = SELECT(struct subject, SUBJECT_COLUMNS,
 	"SELECT l.name, l.visibility, v.id AS version_id, v.number AS version_number, "
 	"u.id AS tester_id, u.name AS tester, EXISTS (SELECT 1 FROM leaderboard_gpus g "
 	"WHERE g.leaderboard_id = l.id AND g.closed_at IS NOT NULL) AS closed, " SQL_WAITS_FOR_CONTEST(
 		"l") " AS waits_for_contest FROM leaderboards l "
 			 "JOIN task_versions v ON v.id = l.task_version_id "
-			 "LEFT JOIN users u ON u.id = " TESTER "WHERE l.id = ? FOR UPDATE");
+			 "LEFT JOIN users u ON u.id = " SQL_TESTER("l") "WHERE l.id = ? FOR UPDATE");
 static const struct statement USE_VERSION =
 	COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 static const struct statement PUBLISH_VERSION =
@@ -613,10 +612,11 @@ const struct statement stuck_checks_reading = SELECT(struct stuck_check, STUCK_C
 			 "AND EXISTS (" DRY_RUN("l.task_version_id") ") AND NOT " CURRENT_RUNS "LIMIT 50");
 
 static const struct statement WITHOUT_TESTER = SELECT(struct waiting, WAITING_COLUMNS,
-	"SELECT l.id AS leaderboard_id FROM leaderboards l WHERE " TESTER "IS NULL "
-	"AND (EXISTS (SELECT 1 FROM publications p WHERE p.leaderboard_id = l.id) "
-	"OR EXISTS (SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id "
-	"AND " IS_CLOSED ")) LIMIT 1");
+	"SELECT l.id AS leaderboard_id FROM leaderboards l WHERE " SQL_TESTER(
+		"l") "IS NULL "
+			 "AND (EXISTS (SELECT 1 FROM publications p WHERE p.leaderboard_id = l.id) "
+			 "OR EXISTS (SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id "
+			 "AND " IS_CLOSED ")) LIMIT 1");
 
 int publications_lack_admin(struct database *db, bool *lack_admin, struct error *error)
 {

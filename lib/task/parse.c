@@ -343,8 +343,8 @@ static int collect_run_files(struct collection *collection, const struct task *t
 int task_contents(struct arena *arena, const struct task *task, const struct fileset *upload,
 	const struct fileset *stock, struct task_content **contents, size_t *count, struct error *error)
 {
-	size_t most = task->file_count + task->template_count + task->expected_count
-		+ task->baseline_count + 1;
+	size_t most =
+		task->file_count + task->template_count + task->expected_count + task->baseline_count + 1;
 	struct collection collection = { .contents = arena_array(arena, struct task_content, most),
 		.error = error };
 	int rc = collect_run_files(&collection, task, upload, stock);
@@ -355,8 +355,8 @@ int task_contents(struct arena *arena, const struct task *task, const struct fil
 		rc = collect_file(
 			&collection, ROLE_SAMPLE, task->expected[i].source, upload, task->expected[i].source);
 	for (size_t i = 0; i < task->baseline_count && !rc; i++)
-		rc = collect_file(&collection, ROLE_BASELINE, task->baselines[i].name, upload,
-			task->baselines[i].source);
+		rc = collect_file(
+			&collection, ROLE_BASELINE, task->baselines[i].name, upload, task->baselines[i].source);
 	struct task_faults faults = { 0 };
 	struct task_reader reader = {
 		.arena = arena, .upload = upload, .prefix = "", .name = "task.yml", .faults = &faults

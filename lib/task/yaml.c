@@ -63,16 +63,14 @@ static const char *signature_fault(const char *text)
 		  "int n)";
 }
 
-/* The name is a path in task_files and a word of tables. */
+/* The name is part of addresses and of a file's name, too. */
 static const char *baseline_fault(const char *text)
 {
-	size_t length = strlen(text);
-	size_t plain =
-		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._+-");
-	return length && length <= 40 && plain == length && text[0] != ' ' && text[length - 1] != ' '
+	enum { most_name_bytes = 32 };
+	return strlen(text) <= most_name_bytes && text_is_leaderboard_name(text)
 		? NULL
-		: "is not the name of a baseline (1 to 40 letters, digits, blanks and . _ + -, as in "
-		  "torch.compile)";
+		: "is not the name of a baseline (1 to 32 letters, digits and . _ -, as in torch.compile; "
+		  "the first is a letter or digit)";
 }
 
 /* ---- files ---- */

@@ -48,7 +48,7 @@ static void a_small_task_gets_the_defaults(void **state)
 		 "    - {source: samples/wrong.py, verdict: wrong answer, mode: benchmark}\n" \
 		 "  input_is_right: true\n" \
 		 "  baselines:\n    - {name: torch.compile, file: samples/right.py}\n" \
-		 "    - {name: Triton 3, file: template.py}\n"
+		 "    - {name: Triton-3, file: template.py}\n"
 #define TORCH "{name: torch, file: template.py}"
 #define FULL_CU \
 	"lang: cu\ndescription: d\nfiles:\n  - {name: submission.cu, source: \"@SUBMISSION@\"}\n" \
@@ -345,8 +345,19 @@ static const struct {
 		"line 16, podium.baselines: expected a list" },
 	{ GOOD "podium: {baselines: [{name: torch, file: x.py}]}\n",
 		"podium.baselines: the source \"x.py\" is not in the upload." },
+	{ GOOD "podium: {baselines: [{name: a, file: ../../x.py}]}\n",
+		"the source \"../../x.py\" leads out of the upload" },
+	{ GOOD "podium: {baselines: [{name: a, file: /etc/passwd}]}\n", "must be a path relative to" },
+	{ GOOD "podium: {baselines: [{name: a, file: [template.py]}]}\n", "expected text" },
+	{ GOOD "podium: {baselines: [template.py]}\n", "entry 1 of podium.baselines" },
 	{ GOOD "podium: {baselines: [{name: a/b, file: template.py}]}\n",
 		"\"a/b\" is not the name of a baseline" },
+	{ GOOD "podium: {baselines: [{name: ..., file: template.py}]}\n", "is not the name" },
+	{ GOOD "podium: {baselines: [{name: -x, file: template.py}]}\n", "is not the name" },
+	{ GOOD "podium: {baselines: [{name: <b>torch</b>, file: template.py}]}\n", "is not the name" },
+	{ GOOD "podium: {baselines: [{name: \"\", file: template.py}]}\n", "is not the name" },
+	{ GOOD "podium: {baselines: [{name: abcdefghijklmnopqrstuvwxyz-123456, file: template.py}]}\n",
+		"is not the name" },
 	{ GOOD "podium: {baselines: [{name: torch}]}\n", "file" },
 	{ GOOD "podium: {baselines: [{name: torch, file: samples/empty.py}]}\n",
 		"the file \"samples/empty.py\" is empty." },
@@ -500,10 +511,9 @@ static void contents_come_from_the_upload_and_the_stock(void **state)
 	assert_int_equal(task_contents(arena, world.task, &world.upload, &world.stock, &contents,
 						 &count, &world.error),
 		0);
-	assert_int_equal(
-		count, 3 + 2 + 2 + 2 + 1); /* files without the slot, templates, samples once each,
-									  baselines, task.yml */
-	assert_string_equal(content(contents, count, ROLE_BASELINE, "Triton 3")->bytes,
+	assert_int_equal(count, 3 + 2 + 2 + 2 + 1); /* files without the slot, templates, samples once
+	                                               each, baselines, task.yml */
+	assert_string_equal(content(contents, count, ROLE_BASELINE, "Triton-3")->bytes,
 		"def custom_kernel(data): ...\n");
 	assert_string_equal(content(contents, count, ROLE_FILE, "eval.py")->bytes, "stock eval.py\n");
 	assert_string_equal(
