@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { rules_heading = 3 };
+enum { rules_heading = 3, rows_per_page = 100 };
 
 int contest_of_request(struct request *request, struct contest *contest)
 {
@@ -88,9 +88,12 @@ static int read_view(struct request *request, struct contest_view *view)
 	view->rules_html = render_rules(request->arena, contest->rules);
 	int rc = contest_problems(request->db, request->arena, contest->id, request->viewer.id,
 		&view->problems, &view->problem_count, request->error);
-	return rc || !view->has_board ? rc
-								  : standings_read(request->db, request->arena, contest,
-									  request->viewer.id, &view->standings, request->error);
+	if (!rc && view->has_board)
+		rc = standings_read(request->db, request->arena, contest, request->viewer.id,
+			&view->standings, request->error);
+	return rc ? rc
+			  : paging_make(&view->paging, (int64_t)view->standings.row_count, rows_per_page,
+				  query_number(request, "page", 1), request->error);
 }
 
 static int show_contest(struct request *request, struct contest_view *view)

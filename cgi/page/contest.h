@@ -2,6 +2,7 @@
 #ifndef PODIUM_CGI_PAGE_CONTEST_H
 #define PODIUM_CGI_PAGE_CONTEST_H
 
+#include "cgi/http/paging.h"
 #include "cgi/http/request.h"
 #include "lib/contest/contest.h"
 #include "lib/contest/standings.h"
@@ -17,6 +18,7 @@ struct contest_view {
 	struct contest_problem *problems;
 	size_t problem_count;
 	struct standings standings;
+	struct paging paging;          /* of the scoreboard */
 	const char *code, *code_error; /* of the form for the registration */
 };
 

@@ -127,7 +127,8 @@ int contest_leave(
 int contest_seat_entrants(
 	struct database *db, int64_t contest_id, int64_t contestant_id, struct error *error);
 
-/* Registers an account by its name, or removes one, whatever the registration says. */
+/* Registers an account by its name, or removes one, whatever the registration says.
+ * ERROR_CONFLICT when the standings are final. */
 int contest_put_entrant(struct database *db, struct arena *arena, const struct contest *contest,
 	const char *user, bool is_entrant, const struct actor *actor, struct error *error);
 

@@ -139,6 +139,10 @@ int contest_put_entrant(struct database *db, struct arena *arena, const struct c
 	const char *user, bool is_entrant, const struct actor *actor, struct error *error)
 {
 	struct user_row row;
+	if (contest->final_at_ms != TIME_NULL)
+		return fail(error, ERROR_CONFLICT,
+			"The standings of %s are final, so its contestants do not change any more.",
+			contest->name);
 	int rc = text_is_user_name(user) ? database_row(db, arena, &USER, &row, error, "s", user)
 									 : ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)

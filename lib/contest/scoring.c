@@ -54,42 +54,53 @@ static double to_hundredth(double number)
 	return round(number * 100) / 100;
 }
 
-/* The contestants' ranks on a column: the leaderboard's, without those who only rank there. */
-static void rank_column(struct scoring_row *rows, size_t row_count, size_t column)
+static int by_place(const void *left, const void *right, void *context)
 {
-	for (size_t i = 0; i < row_count; i++) {
-		struct scoring_cell *cell = &rows[i].cells[column];
-		cell->rank = cell->place ? 1 : 0;
-		cell->is_tied = false;
-		for (size_t j = 0; cell->place && j < row_count; j++) {
-			int64_t other = rows[j].cells[column].place;
-			cell->rank += other && other < cell->place;
-			cell->is_tied |= j != i && other == cell->place;
-		}
-	}
+	const struct scoring_row *a = left, *b = right;
+	size_t column = *(const size_t *)context;
+	return (a->cells[column].place > b->cells[column].place)
+		- (a->cells[column].place < b->cells[column].place);
 }
 
-/* The fastest time of those who rank at `place` or, if `place` is 0, of all. */
-static double fastest_ns(
-	const struct scoring_row *rows, size_t row_count, size_t column, int64_t place)
+/* The fastest time of the rows from `first` on that have the place `place` or, if it is 0, of all.
+ * Sets `end` behind the last of them. */
+static double fastest_ns(const struct scoring_row *rows, size_t row_count, size_t column,
+	size_t first, int64_t place, size_t *end)
 {
 	double best = INFINITY;
-	for (size_t i = 0; i < row_count; i++) {
-		const struct scoring_cell *cell = &rows[i].cells[column];
-		if (cell->place && (!place || cell->place == place) && cell->time_ns < best)
-			best = cell->time_ns;
+	for (*end = first; *end < row_count; ++*end) {
+		const struct scoring_cell *cell = &rows[*end].cells[column];
+		if (place && cell->place != place)
+			break;
+		best = fmin(best, cell->time_ns);
 	}
 	return best;
 }
 
-/* Best time / time. Those who share a rank have the ratio of the fastest of them: noise decides
- * nothing. */
-static double ratio_of(const struct scoring_row *rows, size_t row_count, size_t row, size_t column)
+/* The contestants' ranks on a column are the leaderboard's, without those who only rank there.
+ * Those who share a rank have the ratio of the fastest of them: noise decides nothing. */
+static void rank_column(struct scoring_row *rows, size_t row_count, size_t column)
 {
-	int64_t place = rows[row].cells[column].place;
-	return place
-		? fastest_ns(rows, row_count, column, 0) / fastest_ns(rows, row_count, column, place)
-		: 0;
+	qsort_r(rows, row_count, sizeof *rows, by_place, &column);
+	size_t first = 0, end;
+	for (; first < row_count && !rows[first].cells[column].place; first++) {
+		struct scoring_cell *cell = &rows[first].cells[column];
+		cell->rank = 0;
+		cell->is_tied = false;
+		cell->ratio = 0;
+	}
+	double best = fastest_ns(rows, row_count, column, first, 0, &end);
+	for (size_t at = first; at < row_count;) {
+		size_t group = at;
+		double fastest =
+			fastest_ns(rows, row_count, column, group, rows[group].cells[column].place, &end);
+		for (; at < end; at++) {
+			struct scoring_cell *cell = &rows[at].cells[column];
+			cell->rank = (int64_t)(group - first) + 1;
+			cell->is_tied = end - group > 1;
+			cell->ratio = best / fastest;
+		}
+	}
 }
 
 static double points_of_rank(const struct scoring_rule *rule, int64_t rank)
@@ -97,23 +108,21 @@ static double points_of_rank(const struct scoring_rule *rule, int64_t rank)
 	return rank && (size_t)rank <= rule->rank_count ? rule->points[rank - 1] : 0;
 }
 
-static void score_row(const struct scoring_rule *rule, struct scoring_row *rows, size_t row_count,
-	size_t row, size_t column_count)
+static void score_row(const struct scoring_rule *rule, struct scoring_row *row, size_t column_count)
 {
 	double sum = 0, logarithms = 0;
 	bool has_result = false;
 	for (size_t column = 0; column < column_count; column++) {
-		struct scoring_cell *cell = &rows[row].cells[column];
-		double ratio = ratio_of(rows, row_count, row, column);
+		struct scoring_cell *cell = &row->cells[column];
 		cell->points = to_hundredth(
-			rule->method == SCORING_RANKS ? points_of_rank(rule, cell->rank) : 100 * ratio);
+			rule->method == SCORING_RANKS ? points_of_rank(rule, cell->rank) : 100 * cell->ratio);
 		sum += cell->points;
-		logarithms += log(cell->place && ratio > missing_ratio ? ratio : missing_ratio);
+		logarithms += log(fmax(cell->ratio, missing_ratio));
 		has_result |= cell->place != 0;
 	}
 	if (rule->method == SCORING_MEAN)
 		sum = has_result ? 100 * exp(logarithms / (double)column_count) : 0;
-	rows[row].total = to_hundredth(sum);
+	row->total = to_hundredth(sum);
 }
 
 static int by_total(const void *left, const void *right)
@@ -126,12 +135,13 @@ static int by_total(const void *left, const void *right)
 void scoring_apply(const struct scoring_rule *rule, struct scoring_row *rows, size_t row_count,
 	size_t column_count)
 {
+	if (!row_count)
+		return;
 	for (size_t column = 0; column < column_count; column++)
 		rank_column(rows, row_count, column);
-	for (size_t row = 0; row < row_count; row++)
-		score_row(rule, rows, row_count, row, column_count);
-	if (row_count)
-		qsort(rows, row_count, sizeof *rows, by_total);
+	for (size_t i = 0; i < row_count; i++)
+		score_row(rule, &rows[i], column_count);
+	qsort(rows, row_count, sizeof *rows, by_total);
 	for (size_t i = 0; i < row_count; i++) {
 		bool shares = i && rows[i].total == rows[i - 1].total;
 		rows[i].place = shares ? rows[i - 1].place : (int64_t)i + 1;

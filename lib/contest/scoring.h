@@ -32,7 +32,8 @@ struct scoring_cell {
 	/* Filled by scoring_apply: */
 	int64_t rank; /* among the contestants; 0: no result */
 	bool is_tied;
-	double points; /* of SCORING_MEAN: 100 * its ratio */
+	double ratio;  /* best time / time; 0: no result */
+	double points; /* of SCORING_MEAN: 100 * ratio */
 };
 
 struct scoring_row {

@@ -117,9 +117,11 @@ async function until(condition, limitMs = STEP_LIMIT_MS) {
 	throw new Error(`nothing came of ${condition} in ${limitMs / 1000} s`);
 }
 
-// Waits until the path of the open page matches. A page that is being left cannot be asked.
+// Waits until the path of the open page matches and its scripts have run: the editor takes the
+// place of a field. A page that is being left cannot be asked.
 const arrive = (browser, path) => until(async () =>
-	path.test(await browser.evaluate(() => location.pathname).catch(() => '')));
+	path.test(await browser.evaluate(() =>
+		document.readyState === 'complete' ? location.pathname : '').catch(() => '')));
 
 const textOf = (browser, selector) => browser.evaluate(
 	(one) => document.querySelector(one)?.textContent.trim() ?? '', selector).catch(() => '');

@@ -687,7 +687,7 @@ struct CalmBlock : Block {
 inline double pretended_disturbance(const Blocks &blocks, const Rule &rule)
 {
 	static int drifts = drifts_wanted ? std::atoi(drifts_wanted) : 0;
-	return !drifts_wanted ? steady_disturbance(blocks, rule) : drifts-- > 0 ? 2500 : 0;
+	return !drifts_wanted ? steady_disturbance(blocks, rule) : drifts-- > 0 ? 1e12 : 0;
 }
 } // namespace podium
 #define Block CalmBlock

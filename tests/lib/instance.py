@@ -27,6 +27,14 @@ from pretend import pretend_driver, pretend_runner  # noqa: E402
 from quick import quick_python  # noqa: E402
 
 
+# Tables that may change at any time: the worker and podium-hooks write to them, or requests are
+# counted there.
+BUSY_TABLES = set(
+	"device_vitals gpus rate_limits similar_sources similarity_progress sketch_hashes "
+	"source_sketches webhook_deliveries webhook_events webhook_told workers".split()
+)
+
+
 def free_port():
 	"""A free port below the range of outgoing connections, so that no connection takes the port
 	before Podium does."""
@@ -138,6 +146,15 @@ class Instance:
 	def value(self, statement):
 		"""Runs the statement and returns the first column of its first row."""
 		return self.sql(statement)[0][0]
+
+	def quiet_tables(self, busy=()):
+		"""The tables that change by a request only. `busy`: names of more that do not."""
+		tables = self.sql("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
+		return [name for name, _ in tables if name not in BUSY_TABLES.union(busy)]
+
+	def checksums(self, busy=()):
+		"""Differs from an earlier answer if a request has changed a quiet table."""
+		return self.sql(f"CHECKSUM TABLE {', '.join(self.quiet_tables(busy))}")
 
 	def hold_jobs(self):
 		"""Pauses the worker, so that no job starts before release_jobs()."""

@@ -388,6 +388,33 @@ def a_contestant_gets_a_certificate():
 
 
 @test
+def the_contestants_stay_when_the_standings_are_final():
+	for action, user in (("add", "eve"), ("remove", "ada")):
+		form = [("action", action), ("user", user), ("confirm", "yes")]
+		answer = carl.post("/admin/contest/cup", form)
+		equal(answer.status, 409)
+		contains(answer.words(), "The standings of cup are final")
+	equal(board_rows(), [(1, "bob", 20), (2, "ada", 12)])
+
+
+@test
+def a_long_scoreboard_has_pages():
+	sql("""
+		INSERT INTO users (name, password_hash) SELECT CONCAT('late', seq), '!' FROM seq_1_to_150;
+		INSERT INTO contest_entrants (contest_id, user_id)
+			SELECT c.id, u.id FROM contests c JOIN users u ON u.name LIKE 'late%' AND c.name = 'cup'
+	""")
+	first, second = (anyone.fresh(f"/contest/cup?page={page}") for page in (1, 2))
+	contains(first.words(), "Page 1 of 2: 1 to 100 of 152 Next")
+	contains(second.words(), "Previous Page 2 of 2: 101 to 152 of 152")
+	rows = [page.text.count('<th scope="row" class="name">') for page in (first, second)]
+	equal(rows, [100, 52])
+	equal(anyone.fresh("/contest/cup?page=3").status, 404)
+	sql("DELETE FROM users WHERE name LIKE 'late%'")
+	equal(board_rows(), [(1, "bob", 20), (2, "ada", 12)])
+
+
+@test
 def webhooks_learn_of_the_start_the_end_and_the_final_standings():
 	equal(
 		sql(

@@ -483,39 +483,15 @@ NOTHING_TO_DO = {
 
 # ---- the database before and after ----
 
-# Tables that may change at any time, because the worker and podium-hooks write to them or because
-# they count requests. Beginning a sign-in stores it.
-BUSY = [
-	"sign_ins",
-	"source_sketches",
-	"sketch_hashes",
-	"similar_sources",
-	"similarity_progress",
-	"workers",
-	"gpus",
-	"device_vitals",
-	"rate_limits",
-	"webhook_told",
-	"webhook_events",
-	"webhook_deliveries",
-]
-
-
-def tables():
-	return [
-		row[0]
-		for row in sql("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
-		if row[0] not in BUSY
-	]
+# Beginning a sign-in stores it.
+BEGUN = {"sign_ins"}
 
 
 def state():
 	"""Returns checksums and rows that differ if a request has changed something. They leave out
-	BUSY, the time of each session's last use, and blobs without a reference, which podium-hooks
-	deletes at any time."""
-	exact = [name for name in tables() if name not in ("sessions", "blobs")]
-	return sql(
-		f"CHECKSUM TABLE {', '.join(exact)}; "
+	busy tables, the time of each session's last use, and blobs without a reference, which
+	podium-hooks deletes at any time."""
+	return site.checksums(BEGUN | {"sessions", "blobs"}) + sql(
 		"SELECT HEX(sha256), size, MD5(content) FROM blobs WHERE sha256 IN "
 		"(SELECT sha256 FROM submissions UNION SELECT sha256 FROM task_files) ORDER BY sha256; "
 		"SELECT HEX(token_hash), user_id, expires_at FROM sessions ORDER BY token_hash; "
@@ -526,12 +502,13 @@ def state():
 def keep():
 	own, kept = site.database.name, f"{site.database.name}_kept"
 	copies = "".join(
-		f"CREATE TABLE {kept}.`{name}` AS SELECT * FROM {own}.`{name}`;" for name in tables()
+		f"CREATE TABLE {kept}.`{name}` AS SELECT * FROM {own}.`{name}`;"
+		for name in site.quiet_tables(BEGUN)
 	)
 	sql(f"CREATE DATABASE {kept}; {copies}")
 	back = "".join(
 		f"DELETE FROM {own}.`{name}`; INSERT INTO {own}.`{name}` SELECT * FROM {kept}.`{name}`;"
-		for name in tables()
+		for name in site.quiet_tables(BEGUN)
 	)
 	# A strict session refuses values for generated columns.
 	made["back"] = (
