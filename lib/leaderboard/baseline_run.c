@@ -125,7 +125,7 @@ static const struct column RUN_COLUMNS[] = {
 	REAL(struct baseline_run, score_ns),
 	REAL(struct baseline_run, score_err_ns),
 };
-static const struct statement RUNS = SELECT(struct baseline_run, RUN_COLUMNS,
+const struct statement baseline_run_reading = SELECT(struct baseline_run, RUN_COLUMNS,
 	"SELECT f.path AS name, j.gpu, j.state, j.verdict, j.reason, s.id AS submission_id, "
 	"j.score_ns, j.score_err_ns FROM task_versions v "
 	"JOIN task_files f ON f.task_version_id = v.id AND f.role = 'baseline' "
@@ -135,10 +135,3 @@ static const struct statement RUNS = SELECT(struct baseline_run, RUN_COLUMNS,
 			 "WHERE t.sha256 = s.sha256 AND t.task_version_id = v.id AND k.gpu = j.gpu AND t.id > "
 			 "s.id "
 			 "AND " IS_RUN("t") ") ORDER BY j.gpu, f.path");
-
-int baseline_runs_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	int64_t version_number, struct baseline_run **runs, size_t *count, struct error *error)
-{
-	return database_rows(
-		db, arena, &RUNS, runs, count, error, "ii", leaderboard_id, version_number);
-}

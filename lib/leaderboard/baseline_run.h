@@ -7,11 +7,9 @@
 #ifndef PODIUM_LIB_LEADERBOARD_BASELINE_RUN_H
 #define PODIUM_LIB_LEADERBOARD_BASELINE_RUN_H
 
-#include "lib/base/arena.h"
 #include "lib/base/error.h"
 #include "lib/database/database.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* The newest run of one baseline on one device. */
@@ -21,9 +19,9 @@ struct baseline_run {
 	double score_ns, score_err_ns; /* NAN: none */
 };
 
-/* Reads the runs of a version, sorted by device and name. */
-int baseline_runs_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
-	int64_t version_number, struct baseline_run **runs, size_t *count, struct error *error);
+/* Reads the runs of a version, sorted by device and name. A part of a bundle, bound by the
+ * leaderboard's id and the version's number. */
+extern const struct statement baseline_run_reading;
 
 /* Starts the runs that are missing, one transaction for each leaderboard. A version in use, or one
  * that waits to be published, needs a run of each baseline on each device that takes submissions or

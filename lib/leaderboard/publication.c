@@ -3,6 +3,7 @@
 #include "lib/account/audit.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/baseline_run.h"
 #include "lib/leaderboard/dry_run.h"
 #include "lib/leaderboard/right.h"
 
@@ -48,7 +49,8 @@ enum {
 	ANSWER_VERSION,
 	ANSWER_TASK,
 	ANSWER_GPUS,
-	ANSWER_REFERENCE
+	ANSWER_REFERENCE,
+	ANSWER_BASELINES
 };
 static const struct statement *const REPORT_PARTS[] = {
 	[ANSWER_ROWS] = &dry_run_reading,
@@ -57,6 +59,7 @@ static const struct statement *const REPORT_PARTS[] = {
 	[ANSWER_TASK] = &task_of_number_reading,
 	[ANSWER_GPUS] = &check_gpus_reading,
 	[ANSWER_REFERENCE] = &check_reference_reading,
+	[ANSWER_BASELINES] = &baseline_run_reading,
 };
 static const struct bundle REPORT = BUNDLE(REPORT_PARTS);
 
@@ -69,12 +72,14 @@ int publication_report_read(struct database *db, struct arena *arena,
 		&answers[ANSWER_TASK], &answers[ANSWER_GPUS], &answers[ANSWER_REFERENCE] };
 	const int64_t id = leaderboard->id, number = version_number;
 	*report = (struct publication_report){ 0 };
-	int rc = database_answers(db, arena, &REPORT, answers, error, "iiiiiiiiiii", id, number, id, id,
-		number, id, number, id, number, id, number);
+	int rc = database_answers(db, arena, &REPORT, answers, error, "iiiiiiiiiiiii", id, number, id,
+		id, number, id, number, id, number, id, number, id, number);
 	if (rc)
 		return rc;
 	report->rows = answers[ANSWER_ROWS].rows;
 	report->count = answers[ANSWER_ROWS].count;
+	report->baselines = answers[ANSWER_BASELINES].rows;
+	report->baseline_count = answers[ANSWER_BASELINES].count;
 	struct publication *publication = answers[ANSWER_PUBLICATION].rows;
 	if (answers[ANSWER_PUBLICATION].count && publication->version_number == number)
 		report->publication = publication;
