@@ -2,6 +2,7 @@
 #include "cgi/page/leaderboard.h"
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
+#include "cgi/http/session.h"
 #include "cgi/page/task_page.h"
 #include "lib/base/format.h"
 #include "lib/base/interval.h"
@@ -232,7 +233,8 @@ int api_leaderboard(struct request *request)
 			request, shown.leaderboard.task_version_id, shown.version_revision, &view);
 	if (!rc && is_known)
 		rc = quota_uses_of(request->db, request->arena, request->config, quotas,
-			shown.leaderboard.id, request->viewer.id, uses, request->error);
+			shown.leaderboard.id, viewer_author_on(request, shown.leaderboard.id), uses,
+			request->error);
 	return rc ? rc : respond_json(request, leaderboard_json(&shown, view, is_known ? uses : NULL));
 }
 

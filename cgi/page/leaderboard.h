@@ -2,11 +2,11 @@
 #ifndef PODIUM_CGI_PAGE_LEADERBOARD_H
 #define PODIUM_CGI_PAGE_LEADERBOARD_H
 
-#include "cgi/action/dialect.h"
 #include "cgi/page/ranking_list.h"
 #include "cgi/page/speed_of_light.h"
 #include "cgi/page/speed_up.h"
 #include "cgi/page/task_view.h"
+#include "lib/submission/dialect.h"
 
 struct leaderboard_view {
 	const struct shown_leaderboard *shown;

@@ -1,6 +1,6 @@
 #include "cgi/page/ranking_list.h"
 
-#include "cgi/action/dialect.h"
+#include "cgi/http/session.h"
 #include "cgi/page/ranking_notes.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
@@ -8,6 +8,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/job/job.h"
+#include "lib/submission/dialect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -211,7 +212,7 @@ static int ask_for_page(struct request *request, const struct shown_leaderboard 
 	return database_rows(request->db, request->arena, &PAGE_AND_OWN, &answer->rows, &answer->count,
 		request->error, "iisiiiisi", shown->leaderboard.id, shown->leaderboard.task_version_id,
 		gpu->name, first, last, shown->leaderboard.id, shown->leaderboard.task_version_id,
-		gpu->name, request->viewer.id);
+		gpu->name, viewer_author_on(request, shown->leaderboard.id));
 }
 
 static int read_page(struct request *request, const struct shown_leaderboard *shown,
@@ -225,7 +226,7 @@ static int read_page(struct request *request, const struct shown_leaderboard *sh
 		rc = ask_for_page(request, shown, gpu, &list->paging, &answer);
 	if (rc)
 		return rc;
-	set_own(request->arena, &answer, request->viewer.id, list);
+	set_own(request->arena, &answer, viewer_author_on(request, shown->leaderboard.id), list);
 	take_page(answer, list);
 	set_comparisons(list->rows, list->row_count, notes);
 	look_for_own(list);
@@ -240,8 +241,8 @@ static int read_page(struct request *request, const struct shown_leaderboard *sh
 	(shown)->leaderboard.id, (shown)->leaderboard.task_version_id, (gpu)->name, (filter)->user, \
 		(filter)->user, (filter)->dialect, \
 		dialect_find((shown)->leaderboard.language, NULL)->name, (filter)->dialect, \
-		begin_of((filter)->period), (int64_t)(filter)->mine, (request)->viewer.id, \
-		(int64_t)(most), (int64_t)(offset)
+		begin_of((filter)->period), (int64_t)(filter)->mine, \
+		viewer_author_on((request), (shown)->leaderboard.id), (int64_t)(most), (int64_t)(offset)
 
 static void take_filtered(struct answer answer, struct ranking_list *list)
 {
@@ -264,10 +265,11 @@ static int read_filtered(struct request *request, const struct shown_leaderboard
 	int rc = database_rows(request->db, request->arena, &FILTERED_PAGE, &answer.rows, &answer.count,
 		request->error, FILTER_BINDS "iisi",
 		FILTER_VALUES(request, shown, gpu, &list->filter, ranking_rows_per_page, offset),
-		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name, request->viewer.id);
+		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name,
+		viewer_author_on(request, shown->leaderboard.id));
 	if (rc)
 		return rc;
-	set_own(request->arena, &answer, request->viewer.id, list);
+	set_own(request->arena, &answer, viewer_author_on(request, shown->leaderboard.id), list);
 	take_filtered(answer, list);
 	look_for_own(list);
 	return paging_make(&list->paging, list->total, ranking_rows_per_page, page, request->error);
@@ -313,7 +315,7 @@ int ranking_list_has_viewer(struct request *request, const struct shown_leaderbo
 		? 0
 		: database_rows(request->db, request->arena, &OWN, &own, &count, request->error, "iisi",
 			shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name,
-			request->viewer.id);
+			viewer_author_on(request, shown->leaderboard.id));
 	*ranked = count > 0;
 	return rc;
 }

@@ -3,7 +3,7 @@
  * comparisons.
  *
  * - ?user=ad: users whose name contains "ad"
- * - ?language=triton: the dialect of the source (cgi/action/dialect.h)
+ * - ?language=triton: the dialect of the source (lib/submission/dialect.h)
  * - ?period=week: submitted within the last day, week or month
  * - ?mine=1: only the viewer's row
  * - ?columns=all: more columns

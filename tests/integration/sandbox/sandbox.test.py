@@ -51,7 +51,9 @@ def the_hosts_files_are_not_there():
 		shown = "bin dev etc job lib lib32 lib64 libx32 opt proc sbin sys tmp usr var".split()
 		nvcc = system_nvcc()
 		if nvcc:  # compilations see its folder, wherever it lies
-			shown.append(pathlib.Path(nvcc).resolve().parts[1])
+			nvcc = pathlib.Path(nvcc).resolve()
+			shown.append(nvcc.parts[1])
+			places = [place for place in places if not nvcc.is_relative_to(place)]
 		for user, inside in as_each_user():
 			seen = inside.see(
 				f"seen = [sorted(os.listdir('/')), [p for p in {places} if os.path.exists(p)]]"
