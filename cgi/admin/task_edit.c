@@ -39,7 +39,7 @@ static const struct statement CONTENTS = SELECT(struct content_row, CONTENT_COLU
 static enum task_file_role role_of_name(const char *name)
 {
 	enum task_file_role role = ROLE_FILE;
-	while (role < ROLE_DEFINITION && strcmp(task_file_role_name(role), name) != 0)
+	while (role < ROLE_BASELINE && strcmp(task_file_role_name(role), name) != 0)
 		role++;
 	return role;
 }

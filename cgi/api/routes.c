@@ -19,7 +19,7 @@ static const struct call CALLS[] = {
 		"state limit cursor" },
 	{ { METHOD_GET, "/api/v1/leaderboards/*", api_leaderboard, ANYONE, 0 }, TOKEN_READ, "version" },
 	{ { METHOD_GET, "/api/v1/leaderboards/*/rankings", api_rankings, ANYONE, 0 }, TOKEN_READ,
-		"gpu version limit cursor" },
+		"gpu version baseline limit cursor" },
 	{ { METHOD_GET, "/api/v1/leaderboards/*/task", api_task, ANYONE, 0 }, TOKEN_READ, "version" },
 	{ { METHOD_GET, "/api/v1/leaderboards/*/files/**", api_task_file, ANYONE, 0 }, TOKEN_READ,
 		"version" },

@@ -4,6 +4,7 @@
 
 #include "cgi/page/ranking_list.h"
 #include "cgi/page/speed_of_light.h"
+#include "cgi/page/speed_up.h"
 #include "cgi/page/task_view.h"
 #include "lib/submission/dialect.h"
 
@@ -14,6 +15,7 @@ struct leaderboard_view {
 	const char *state;
 	struct ranking_list list;
 	struct speed_of_light light;
+	struct speed_up speed_up;
 	size_t columns; /* number of table columns */
 	/* Why rows rank where they do: comparisons, those that have no result yet, and rows with a
 	 * reason. */

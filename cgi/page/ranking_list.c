@@ -117,6 +117,7 @@ int ranking_filter_of_request(
 		.user = query_value(request, "user"),
 		.mine = request->viewer.id && strcmp(query_value(request, "mine"), "1") == 0,
 		.all_columns = strcmp(query_value(request, "columns"), "all") == 0,
+		.baseline = query_value(request, "baseline"),
 	};
 	int rc = take_dialect(request, shown, &filter->dialect);
 	return rc ? rc : take_period(request, &filter->period);
@@ -274,6 +275,12 @@ static int read_filtered(struct request *request, const struct shown_leaderboard
 	return paging_make(&list->paging, list->total, ranking_rows_per_page, page, request->error);
 }
 
+static void take_baselines(const struct ranking_notes *notes, struct ranking_list *list)
+{
+	list->baselines = notes->baselines;
+	list->baseline_count = notes->baseline_count;
+}
+
 int ranking_list_read(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, struct ranking_list *list)
 {
@@ -287,8 +294,7 @@ int ranking_list_read(struct request *request, const struct shown_leaderboard *s
 	if (rc)
 		return rc;
 	list->best_ns = gpu->fastest_ns;
-	list->baselines = notes->baselines;
-	list->baseline_count = notes->baseline_count;
+	take_baselines(notes, list);
 	return list->is_filtered ? read_filtered(request, shown, gpu, list)
 							 : read_page(request, shown, gpu, notes, list);
 }
@@ -317,11 +323,16 @@ int ranking_list_has_viewer(struct request *request, const struct shown_leaderbo
 int ranking_list_read_all(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, struct ranking_list *list)
 {
+	const struct ranking_notes *notes;
 	*list = (struct ranking_list){ 0 };
 	int rc = ranking_filter_of_request(request, shown, &list->filter);
 	list->is_filtered = !rc && is_filtering(&list->filter);
 	if (rc || !gpu)
 		return rc;
+	rc = ranking_notes_read(request, shown, gpu, &notes);
+	if (rc)
+		return rc;
+	take_baselines(notes, list);
 	list->best_ns = gpu->fastest_ns;
 	if (list->is_filtered)
 		return database_rows(request->db, request->arena, &FILTERED_ALL, &list->rows,
@@ -335,7 +346,12 @@ int ranking_list_read_all(struct request *request, const struct shown_leaderboar
 int ranking_list_read_behind(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list)
 {
+	const struct ranking_notes *notes;
 	*list = (struct ranking_list){ .total = gpu->entries, .best_ns = gpu->fastest_ns };
+	int rc = ranking_notes_read(request, shown, gpu, &notes);
+	if (rc)
+		return rc;
+	take_baselines(notes, list);
 	return database_rows(request->db, request->arena, &BETWEEN, &list->rows, &list->row_count,
 		request->error, "iisii", shown->leaderboard.id, shown->leaderboard.task_version_id,
 		gpu->name, after + 1, after + most);
@@ -373,6 +389,7 @@ const char *ranking_address(struct arena *arena, const struct shown_leaderboard 
 		add_value(&address, "period", filter->period ? filter->period->name : NULL);
 		add_number(&address, "mine", filter->mine);
 		add_value(&address, "columns", filter->all_columns && !*ending ? "all" : NULL);
+		add_value(&address, "baseline", filter->baseline);
 	}
 	add_number(&address, "page", page);
 	return arena_strdup(arena, buffer_string(&address));

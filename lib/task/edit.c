@@ -54,6 +54,9 @@ static int add_other_files(const struct task *task, const struct task_content *c
 	for (size_t i = 0; i < task->expected_count && !rc; i++)
 		rc = add_once(&made->upload, task->expected[i].source,
 			find_content(contents, count, ROLE_SAMPLE, task->expected[i].source), error);
+	for (size_t i = 0; i < task->baseline_count && !rc; i++)
+		rc = add_once(&made->upload, task->baselines[i].source,
+			find_content(contents, count, ROLE_BASELINE, task->baselines[i].name), error);
 	return rc;
 }
 
