@@ -18,7 +18,8 @@ a shared object on descriptor 4. The answers are {"pid": ...}, then {"begins": t
 program when everything is set up, or {"error": "..."}.
 
 A program is a grandchild whose parent ends immediately. podium-run adopts orphans, so it can wait
-for the program as for its own child.
+for the program as for its own child. A fork copies the page tables of torch, which takes
+milliseconds, so the zygote forks no more often than it must.
 
 A program finds the state of a fresh interpreter, except that modules are already imported. The
 zygote never uses CUDA, and never has a seed or any part of a submission.
@@ -109,6 +110,18 @@ def become_orphan_of(parent):
 	if os.getppid() != parent:  # podium-run has ended: nobody waits for the program
 		os._exit(127)
 	return True
+
+
+def leave(message):
+	"""Forks. Returns True in the process that enters the sandbox, False in the zygote. If that
+	process forks again and ends (`forks`), it may be a child of the zygote. Otherwise it becomes
+	the program itself, so podium-run must have adopted it."""
+	if not message["forks"]:
+		return become_orphan_of(message["parent"])
+	child = os.fork()
+	if child:
+		os.waitpid(child, 0)
+	return child == 0
 
 
 def move_up(descriptor):
@@ -327,7 +340,7 @@ def enter(answer, message, entry, places):
 
 
 def start(control, message, descriptors):
-	"""Becomes the program in the grandchild. Returns the function to call."""
+	"""Enters the sandbox and becomes the program. Returns the function to call."""
 	moved = [move_up(descriptor) for descriptor in descriptors]
 	own, (folder, environment, about) = (
 		moved[: message["own"]],
@@ -376,7 +389,7 @@ def serve():
 		message, descriptors = receive(control)
 		if message is None:
 			os._exit(0)
-		if become_orphan_of(message["parent"]):
+		if leave(message):
 			return start(control, message, descriptors)
 		for descriptor in descriptors:
 			os.close(descriptor)
