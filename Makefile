@@ -32,7 +32,8 @@ override CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-p
 override LDFLAGS += -fsanitize=address,undefined
 else ifdef SANITIZE
 override CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O1 -g1
-override LDFLAGS += -fsanitize=address,undefined
+# gold, a part of binutils, needs half of ld's time.
+override LDFLAGS += -fsanitize=address,undefined -fuse-ld=gold
 else
 override CFLAGS += -D_FORTIFY_SOURCE=2
 endif
