@@ -12,8 +12,8 @@ TESTS = ROOT / "tests"
 KINDS = ("release", "sanitize")
 
 # Suites that run only with the release build. Sanitizers would find little in them: other suites
-# run almost all of the same C code with sanitizers, and integration/sandbox/ mostly tests what the
-# kernel forbids.
+# run almost all of the same C code with sanitizers, integration/sandbox/ mostly tests what the
+# kernel forbids, and integration/source/ reads files of the tree.
 ONLY_RELEASE = (
 	"browser/",
 	"faults/soak",
@@ -24,6 +24,7 @@ ONLY_RELEASE = (
 	"integration/harness/",
 	"integration/install/",
 	"integration/sandbox/",
+	"integration/source/",
 )
 
 # Suites that run only with sanitizers, which find more errors than the release build does. Other
@@ -45,6 +46,7 @@ ONLY_SANITIZE = (
 	"faults/gpu",
 	"faults/kill",
 	"faults/outage",
+	"faults/publication",
 	"faults/web",
 )
 
