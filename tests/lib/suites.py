@@ -141,7 +141,6 @@ USUAL_S = {
 	"integration/harness/harness": 330,
 	"integration/formats/formats": 290,
 	"browser/pages": 265,
-	"fuzz/answer": 105,
 	"integration/run/sealed": 100,
 	"integration/formats/extensions": 90,
 	"harness/isolated": 85,
