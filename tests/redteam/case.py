@@ -115,6 +115,10 @@ KEYS = {
 REQUIREMENTS = {"VERDICT", "DENIED", "FORGE-IGNORED"}
 HELPERS = ("attack.py", "gpu.py", "channel.py", "device.py", "lies.py")
 COMMENT = {".py": "# ", ".cu": "// "}
+# Words in cases that act beside the judge: they start threads or processes, or speak its protocol.
+BESIDE_THE_JUDGE = re.compile(
+	r"thread|fork|popen|spawn|pool|process\(|signal|itimer|async|clone|bell|channel|lies", re.I
+)
 
 
 class Case:
@@ -154,6 +158,9 @@ class Case:
 		)
 		self.is_repeatable = said("repeatable") == "yes"
 		self.sides = ("submission", "rival") if said("against") == "honest" else ("",)
+
+	def acts_beside_the_judge(self):
+		return bool(self.beside or BESIDE_THE_JUDGE.search(self.text))
 
 	def expected(self, variant):
 		"""(the verdicts that this variant may get, words of the reason), on the engine sealed."""

@@ -1,10 +1,12 @@
 """The attacked host: a podium-run, surrounded by things that an attack could aim at and that must
 stay unchanged."""
 
+import contextlib
 import json
 import os
 import pathlib
 import pwd
+import random
 import re
 import secrets
 import select
@@ -292,6 +294,23 @@ class Host:
 			one.close()
 		self.runner.__exit__()
 		shutil.rmtree(self.top, ignore_errors=True)
+
+	@contextlib.contextmanager
+	def on_one_processor(self):
+		"""Keeps podium-run and its jobs on one processor. Threads of torch and processes that wait
+		for each other then spend no time on another processor."""
+		processors = os.sched_getaffinity(0)
+		try:
+			self.move_to({random.choice(sorted(processors))})
+			yield
+		finally:
+			self.move_to(processors)
+
+	def move_to(self, processors):
+		pid = self.runner.process.pid
+		for one in (pid, *descendants(pid)):
+			with contextlib.suppress(ProcessLookupError):
+				os.sched_setaffinity(one, processors)
 
 	# ---- jobs ----
 
