@@ -234,8 +234,9 @@ static void print_table(struct buffer *out, const char *html, const char *end)
 {
 	const char *labels[most_columns];
 	size_t columns = 0, column = 0;
-	buffer_text(out, "<div class=\"scroll\" role=\"region\" aria-label=\"Table\" "
-					 "tabindex=\"0\">\n<table class=\"table stack\">");
+	buffer_text(out,
+		"<div class=\"scroll\" role=\"region\" aria-label=\"Table\" "
+		"tabindex=\"0\">\n<table class=\"table stack\">");
 	html = strchr(html, '>') + 1;
 	while (html < end) {
 		size_t length = strcspn(html, "<");
