@@ -230,13 +230,14 @@ static void print_cell(struct buffer *out, const char *label, size_t column, boo
 }
 
 /* Tables with two columns need no labels. */
-static void print_table(struct buffer *out, const char *html, const char *end)
+static void print_table(struct buffer *out, size_t number, const char *html, const char *end)
 {
 	const char *labels[most_columns];
 	size_t columns = 0, column = 0;
-	buffer_text(out,
-		"<div class=\"scroll\" role=\"region\" aria-label=\"Table\" "
-		"tabindex=\"0\">\n<table class=\"table stack\">");
+	buffer_printf(out,
+		"<div class=\"scroll\" role=\"region\" aria-label=\"Table %zu\" tabindex=\"0\">\n"
+		"<table class=\"table stack\">",
+		number);
 	html = strchr(html, '>') + 1;
 	while (html < end) {
 		size_t length = strcspn(html, "<");
@@ -268,10 +269,11 @@ static void print_table(struct buffer *out, const char *html, const char *end)
 
 static void print_tables(struct buffer *out, const char *html)
 {
+	size_t number = 1;
 	for (const char *table; (table = strstr(html, "<table"));) {
 		const char *end = strstr(table, "</table>") + strlen("</table>");
 		buffer_append(out, html, (size_t)(table - html));
-		print_table(out, table, end);
+		print_table(out, number++, table, end);
 		html = end;
 	}
 	buffer_text(out, html);
