@@ -214,11 +214,9 @@ $(call objects,cgi): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
 
-# The pages of docs/ that the site serves as its help. A link from one of them to another page is an
-# error.
-HELP := first-submission terminal podium popcorn github-actions timing ranking judge sandbox \
-  measurements api tasks harness problem-sets contests publishing administration retention \
-  podium-run
+# The pages of docs/ that the site serves as its help: for participants and authors of tasks.
+HELP := first-submission terminal podium check popcorn github-actions timing ranking api tasks \
+  harness problem-sets contests publishing
 $(B)/help-compile: $(B)/templates/compile_help.o $(B)/cgi/render/markdown.o $(B)/cgi/render/html.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -lcmark-gfm-extensions -lcmark-gfm $(LIBS)
 $(B)/docs/help.c: $(B)/help-compile docs/README.md $(HELP:%=docs/%.md) Makefile

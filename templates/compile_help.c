@@ -4,17 +4,21 @@
  *
  * docs/README.md becomes the list of pages at /help, and docs/NAME.md becomes /help/NAME. OUT.c
  * defines help_pages and help_files (cgi/page/help.h). Links between these pages lead to their
- * addresses on the site. Files that a page links are embedded; docs/../FOLDER/FILE becomes
- * /help/FILE. A link to another page, to a missing heading or to a missing file is an error, so the
- * build fails. Only the list of pages may name other pages, and its items about them are left out.
+ * addresses on the site, and a link to the page of the judge leads to the site's own. Links to
+ * pages of docs/ that the site does not serve become text. Files that a page links are embedded;
+ * docs/../FOLDER/FILE becomes /help/FILE. A link to a missing page, heading or file is an error, so
+ * the build fails. The list of pages leaves out the items about pages that are not served.
  *
- * Readers unfold what most of them skip: sections whose title begins with "Details", and each call
- * and object of the API. */
+ * Tables scroll in a box, and are cards on a phone, where each cell has its column's heading.
+ *
+ * Readers unfold what most of them skip: the sections in FOLDS, and each call and object of the
+ * API. */
 #include "cgi/render/markdown.h"
 #include "lib/base/arena.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { most_pages = 40, most_headings = 500, most_files = 20 };
@@ -116,6 +120,13 @@ static const char *file_address(const char *file)
 	return arena_printf(compiler.arena, "/help/%s", name_of(file));
 }
 
+/* A page of docs/ that only readers of the repository see. */
+static bool is_elsewhere(const char *address, size_t length)
+{
+	const char *path = arena_printf(compiler.arena, "docs/%.*s", (int)length, address);
+	return !memchr(address, '/', length) && access(path, R_OK) == 0;
+}
+
 static const char *address_of(void *context, const char *address)
 {
 	(void)context;
@@ -124,10 +135,15 @@ static const char *address_of(void *context, const char *address)
 	if (strstr(address, "://") || compiler.reads_headings)
 		return address;
 	const struct document *document = compiler.current;
-	if (length > 3 && strncmp(address + length - 3, ".md", 3) == 0)
+	if (length > 3 && strncmp(address + length - 3, ".md", 3) == 0) {
 		document = find_document(address, length - 3);
-	else if (length)
+		if (!document && strncmp(address, "judge.md", length) == 0)
+			return "/judge";
+		if (!document && is_elsewhere(address, length))
+			return NULL;
+	} else if (length) {
 		return file_address(address);
+	}
 	if (!document || (fragment && !has_heading(document, fragment + 1))) {
 		complain(address, document ? "heading" : "page of the help");
 		return NULL;
@@ -190,7 +206,107 @@ static void render_document(struct document *document, struct buffer *html)
 		markdown_render_page(html, buffer_string(&text), text.length, &page);
 }
 
+/* ---- tables ---- */
+
+enum { most_columns = 12 };
+
+/* Appends the text of a cell as the value of an attribute. */
+static void append_label(struct buffer *out, const char *cell, size_t length)
+{
+	bool is_first = true;
+	for (size_t i = 0; i < length; i++)
+		if (cell[i] == '<') {
+			i += strcspn(cell + i, ">");
+		} else {
+			buffer_byte(out, is_first ? (char)toupper((unsigned char)cell[i]) : cell[i]);
+			is_first = false;
+		}
+}
+
+/* Rewrites `<td ...>` of a row's cell `column`. The first cell is the row's heading. */
+static void print_cell(struct buffer *out, const char *label, size_t column, bool is_number)
+{
+	if (column == 0) {
+		buffer_text(out, "<th scope=\"row\">");
+		return;
+	}
+	buffer_printf(out, "<td%s", is_number ? " class=\"number\"" : "");
+	if (*label)
+		buffer_printf(out, " data-label=\"%s\"", label);
+	buffer_text(out, ">");
+}
+
+/* Tables with two columns need no labels. */
+static void print_table(struct buffer *out, size_t number, const char *html, const char *end)
+{
+	const char *labels[most_columns];
+	size_t columns = 0, column = 0;
+	buffer_printf(out,
+		"<div class=\"scroll\" role=\"region\" aria-label=\"Table %zu\" tabindex=\"0\">\n"
+		"<table class=\"table stack\">",
+		number);
+	html = strchr(html, '>') + 1;
+	while (html < end) {
+		size_t length = strcspn(html, "<");
+		buffer_append(out, html, length);
+		html += length;
+		size_t tag = strcspn(html, ">") + 1;
+		bool is_number = strncmp(html + 3, " class=\"right\"", 14) == 0;
+		if (strncmp(html, "<th", 3) == 0 && (html[3] == '>' || html[3] == ' ')) {
+			cleanup_buffer struct buffer label = { 0 };
+			append_label(&label, html + tag, (size_t)(strstr(html, "</th>") - html) - tag);
+			if (columns < most_columns)
+				labels[columns++] = arena_strdup(compiler.arena, buffer_string(&label));
+			buffer_printf(out, "<th scope=\"col\"%s>", is_number ? " class=\"number\"" : "");
+		} else if (strncmp(html, "<tr>", 4) == 0) {
+			column = 0;
+			buffer_append(out, html, tag);
+		} else if (strncmp(html, "<td", 3) == 0) {
+			bool is_labelled = columns > 2 && column < columns;
+			print_cell(out, is_labelled ? labels[column] : "", column, is_number);
+		} else if (strncmp(html, "</td>", 5) == 0) {
+			buffer_text(out, column++ ? "</td>" : "</th>");
+		} else {
+			buffer_append(out, html, tag);
+		}
+		html += tag;
+	}
+	buffer_text(out, "</div>\n");
+}
+
+static void print_tables(struct buffer *out, const char *html)
+{
+	size_t number = 1;
+	for (const char *table; (table = strstr(html, "<table"));) {
+		const char *end = strstr(table, "</table>") + strlen("</table>");
+		buffer_append(out, html, (size_t)(table - html));
+		print_table(out, number++, table, end);
+		html = end;
+	}
+	buffer_text(out, html);
+}
+
 /* ---- folds ---- */
+
+/* Sections that are folded: of a page or of all, and how their titles begin. */
+static const struct {
+	const char *page, *title;
+} FOLDS[] = {
+	{ NULL, "Details" },
+	{ "popcorn", "For " },
+	{ "publishing", "" },
+};
+
+static bool is_folded(const struct document *document, const char *title)
+{
+	if (strncmp(title, "The usual order", strlen("The usual order")) == 0)
+		return false;
+	for (size_t i = 0; i < COUNT(FOLDS); i++)
+		if ((!FOLDS[i].page || strcmp(FOLDS[i].page, document->name) == 0)
+			&& strncmp(title, FOLDS[i].title, strlen(FOLDS[i].title)) == 0)
+			return true;
+	return false;
+}
 
 static const char *find_heading(const char *html, bool with_third)
 {
@@ -228,6 +344,10 @@ static void fold_section(struct buffer *out, const char *html, size_t length, bo
 	const char *section = arena_strndup(compiler.arena, html, length);
 	const char *id = part_between(section, "id=\"", "\""), *title = title_of(section);
 	const char *content = strstr(section, "</a></h") + strlen("</a></h2>");
+	size_t method = strcspn(title, " "); /* of "GET /api/v1"; an object has none */
+	if (title[method] && title[method + 1] == '/')
+		title = arena_printf(compiler.arena, "<span class=\"method\">%.*s</span> %s", (int)method,
+			title, title + method + 1);
 	buffer_printf(out,
 		"<details%s>\n<summary><h%c>%s</h%c> <span class=\"hint\">%s</span></summary>\n"
 		"<div id=\"%s\">%s</div>\n</details>\n",
@@ -244,7 +364,7 @@ static void fold_sections(struct buffer *out, const struct document *document, c
 		next = find_heading(heading + 1, is_api);
 		size_t length = next ? (size_t)(next - heading) : strlen(heading);
 		bool is_call = heading[2] == '3';
-		if (is_call || strncmp(title_of(heading), "Details", strlen("Details")) == 0)
+		if (is_call || is_folded(document, title_of(heading)))
 			fold_section(out, heading, length, is_call);
 		else
 			buffer_printf(out, "%s%.*s%s", is_list ? "<section>\n" : "", (int)length, heading,
@@ -285,10 +405,10 @@ static void print_pages(FILE *out)
 	fprintf(out, "const struct help_page help_pages[] = {\n");
 	for (size_t i = 0; i < compiler.document_count; i++) {
 		struct document *document = &compiler.documents[i];
-		cleanup_buffer struct buffer html = { 0 };
-		cleanup_buffer struct buffer folded = { 0 };
+		cleanup_buffer struct buffer html = { 0 }, tables = { 0 }, folded = { 0 };
 		render_document(document, &html);
-		fold_sections(&folded, document, buffer_string(&html));
+		print_tables(&tables, buffer_string(&html));
+		fold_sections(&folded, document, buffer_string(&tables));
 		fprintf(out, "\t{\n\t\t.name = \"%s\",\n\t\t.title = ", i ? document->name : "");
 		print_literal(out, document->title ? document->title : "");
 		fprintf(out, ",\n\t\t.html = ");

@@ -78,6 +78,23 @@ static const char *render_rules(struct arena *arena, const char *rules)
 	return arena_strdup(arena, buffer_string(&html));
 }
 
+int64_t contest_hidden_problems(const struct contest_view *view)
+{
+	int64_t hidden = 0;
+	for (size_t i = 0; i < view->problem_count; i++)
+		hidden += !view->problems[i].is_seen;
+	return hidden;
+}
+
+size_t standings_first_without_points(const struct standings *standings, size_t from, size_t to)
+{
+	enum { few = 5 };
+	size_t first = to;
+	while (first > from && !(standings->rows[first - 1].score->total > 0))
+		first--;
+	return first == from || to - first < few ? to : first;
+}
+
 static int read_view(struct request *request, struct contest_view *view)
 {
 	const struct contest *contest = &view->contest;
@@ -298,6 +315,20 @@ int page_contest_csv(struct request *request)
 
 /* ---- the reveal ---- */
 
+/* After the first step, the page shows so many contestants without a place, so that the newest row
+ * is in sight. */
+enum { waiting_most = 4 };
+
+static void leave_out(struct reveal_view *view)
+{
+	size_t waiting = 0;
+	for (size_t i = view->shown.row_count; view->step && i-- > 0;)
+		if (view->waits[i] && ++waiting > waiting_most) {
+			view->waits[i] = false;
+			view->left_out++;
+		}
+}
+
 /* The rows of `final` from first_revealed on are revealed, the last place first. All others stand
  * as they did at the freeze. */
 static void take_step(struct arena *arena, struct reveal_view *view)
@@ -313,6 +344,7 @@ static void take_step(struct arena *arena, struct reveal_view *view)
 			standings_row_of(&view->final, view->shown.rows[i].user_id);
 		view->waits[i] = row && (size_t)(row - view->final.rows) < view->first_revealed;
 	}
+	leave_out(view);
 }
 
 int page_contest_reveal(struct request *request)

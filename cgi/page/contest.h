@@ -32,6 +32,7 @@ struct reveal_view {
 	struct standings shown, final; /* frozen, and without the freeze */
 	/* For each row of `shown`: it has not been revealed yet. */
 	bool *waits;
+	size_t left_out;       /* contestants without a place that the page only counts */
 	size_t first_revealed; /* the first row of `final` that is revealed */
 };
 
@@ -49,6 +50,11 @@ int contest_enter(struct request *request, const struct contest *contest, int64_
 
 /* The scoring in a few words. */
 const char *scoring_words(const struct contest *contest);
+
+int64_t contest_hidden_problems(const struct contest_view *view);
+/* The first row from `from` on from which all rows before `to` have no points; `to` if these are
+ * few, or if no row has points. */
+size_t standings_first_without_points(const struct standings *standings, size_t from, size_t to);
 
 /* The standings in JSON and CSV, without the names and results of problems that the reader may not
  * see. */

@@ -18,7 +18,7 @@ static const struct rate_limit CODES_FROM_ADDRESS = { "terminal code from", 100,
 
 static int show_device(struct request *request, struct device_authorization_view *view)
 {
-	struct page page = form_page_make(request, "Sign in a terminal", "account");
+	struct page page = form_page_make(request, "Connect a terminal", "account");
 	if (request_query(request, "refused"))
 		page.notice = "You refused the terminal. It got no access.";
 	device_authorization_page(&request->body, &page, view);

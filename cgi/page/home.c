@@ -26,6 +26,8 @@ static const struct column HOME_COLUMNS[] = {
 	TIME(struct home_row, deadline_ms),
 	INTEGER(struct home_row, accepting),
 	INTEGER(struct home_row, practice),
+	INTEGER(struct home_row, is_frozen),
+	INTEGER(struct home_row, is_closed),
 	INTEGER(struct home_row, participants),
 	INTEGER(struct home_row, submissions),
 	TIME(struct home_row, active_at_ms),
@@ -54,6 +56,8 @@ static const struct column HOME_COLUMNS[] = {
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"SELECT STRAIGHT_JOIN l.name, v.language, LEFT(v.description, 600) AS description, "
 	"l.deadline AS deadline_ms, l.accepting, l.practice, "
+	"COALESCE(l.frozen_at <= UTC_TIMESTAMP(3), 0) AS is_frozen, "
+	"l.visibility = 'closed' AS is_closed, "
 	"COALESCE(c.participants, 0) AS participants, "
 	"COALESCE(c.submissions, 0) AS submissions, "
 	"(SELECT s.submitted_at FROM submissions s FORCE INDEX (submissions_leaderboard) "
@@ -228,6 +232,8 @@ static size_t add_leaderboard(struct arena *arena, struct home_leaderboard *lead
 		.language = rows->language,
 		.summary = home_summary(arena, rows->description),
 		.deadline_ms = rows->deadline_ms,
+		.is_frozen = rows->is_frozen,
+		.is_closed = rows->is_closed,
 		.state = leaderboard_state_of(
 			rows->deadline_ms, rows->accepting, rows->practice, TIME_NULL, now),
 		.participants = rows->participants,

@@ -14,6 +14,7 @@ struct home_row {
 	const char *name, *language;
 	const char *description; /* the beginning of the Markdown; NULL in a test */
 	int64_t deadline_ms, accepting, practice;
+	int64_t is_frozen, is_closed;      /* the ranking; for members only */
 	int64_t participants, submissions; /* users who submitted, and their submissions */
 	int64_t active_at_ms;              /* the newest submission; TIME_NULL: none */
 	const char *gpu;                   /* NULL: the leaderboard has no device */
@@ -35,6 +36,7 @@ struct home_leaderboard {
 	const struct home_row *gpus; /* one row for each device */
 	size_t gpu_count;
 	bool waits; /* no worker offers one of the devices */
+	bool is_frozen, is_closed;
 };
 
 /* The sections of the page: active leaderboards; practice (after the deadline, but still accepting

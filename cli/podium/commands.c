@@ -123,7 +123,7 @@ const struct command COMMANDS[] = {
 				.meaning = "sealed (GPUs only), isolated or custom; default: the task's" },
 			{ .name = "seed", .value = "NUMBER",
 				.meaning = "the seed of a ranked run; default: random; the server's is secret" },
-			{ .name = "json", .meaning = "print the result as JSON (docs/podium.md describes it)" },
+			{ .name = "json", .meaning = "print the result as JSON (docs/check.md describes it)" },
 		},
 		.notes = CHECK_NOTES },
 	{ .name = "submit", .run = submit_command, .arguments = "FILE",

@@ -1,7 +1,7 @@
 /* Collects podium-run's events about a job in one JSON document. `--json` prints the document, and
  * the report reads it.
  *
- * docs/podium.md describes the document. Members of events keep their names, including members that
+ * docs/check.md describes the document. Members of events keep their names, including members that
  * this program does not know. */
 #ifndef PODIUM_CLI_PODIUM_OUTCOME_H
 #define PODIUM_CLI_PODIUM_OUTCOME_H

@@ -421,6 +421,13 @@ static char *put_span(char *at, int64_t seconds)
 	return rest ? put_count(put_text(at, " "), rest, spans[i + 1].name) : at;
 }
 
+/* "2 days": the largest unit, rounded down. What has happened needs no more. */
+static char *put_past(char *at, int64_t seconds)
+{
+	size_t i = largest_span(seconds);
+	return put_count(at, seconds / spans[i].seconds, spans[i].name);
+}
+
 /* Adds half of the last unit that put_span shows. A token that expires 90 days after it was created
  * would otherwise expire "in 89 days" from the first second on. */
 static int64_t round_span(int64_t seconds)
@@ -440,7 +447,7 @@ void format_relative(format_text out, int64_t ms, int64_t now)
 	else if (seconds > 0)
 		put_span(put_text(out, "in "), round_span(seconds));
 	else
-		put_text(put_span(out, -seconds), " ago");
+		put_text(put_past(out, -seconds), " ago");
 }
 
 int64_t now_ms(void)

@@ -59,7 +59,7 @@ void format_utc(format_text out, int64_t ms);       /* "2026-11-21 06:10 UTC"; T
 /* "2026-11-21T06:10", in UTC, for an input element; TIME_NULL: "" */
 void format_datetime_local(format_text out, int64_t ms);
 void format_iso(format_text out, int64_t ms); /* "2026-11-21T06:10:20.123Z" */
-/* "in 2 days 4 hours", "3 minutes ago", "just now". Rounds down in the past, to the nearest in the
+/* "in 2 days 4 hours", "3 hours ago", "just now". Rounds down in the past, to the nearest in the
  * future. */
 void format_relative(format_text out, int64_t ms, int64_t now_ms);
 int64_t now_ms(void); /* milliseconds since 1970 UTC */

@@ -56,8 +56,8 @@ scene('without scripts, the page has the trend and its table', async (come) => {
 scene('each view fits 360 px and a wide screen', async (come) => {
 	const page = await come();
 	await openTrend(page);
-	for (const link of ['Times of each shape', 'Times on each device', 'For a projector']) {
-		await page.goto(`/leaderboard/${BOARD}?view=trend`);
+	for (const link of ['By shape', 'By device', 'Projector']) {
+		await page.goto(`/leaderboard/${BOARD}`);
 		await page.getByRole('link', { name: link }).click();
 		await page.getByRole('rowheader', { name: 'first' }).waitFor();
 		await looksRight(page);

@@ -67,16 +67,13 @@ scenes('a visitor explores a leaderboard, its exports and the queue', 'seen',
 	await waitsForNoScript(page);
 	await page.getByRole('row', { name }).first().waitFor();
 	const here = page.url();
-	await go(page, 'Trend');
-	const trend = page.url();
-	for (const [link, words] of [['Times of each shape', 'Shape 1'],
-			['Times on each device', 'Best times of the top users'],
-			['For a projector', 'Newest record']]) {
+	for (const [link, words] of [['By shape', 'Shape 1'],
+			['By device', 'Best times of the top users'],
+			['Projector', 'Newest record']]) {
 		await go(page, link);
 		await page.getByText(words).first().waitFor();
-		await page.goto(trend);
+		await page.goto(here);
 	}
-	await page.goto(here);
 	await page.getByText('How ranking works').click();
 	for (const [link, type] of [['JSON', 'application/json'], ['CSV', 'text/csv'],
 			['feed', 'application/atom+xml']]) {

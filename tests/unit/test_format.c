@@ -323,7 +323,7 @@ static void relative_times_read_as_words(void **state)
 		{ 3600, "in 1 hour" },
 		{ 2 * 86400 + 4 * 3600 + 5, "in 2 days 4 hours" },
 		{ -(11 * 3600 + 1800), "11 hours ago" },
-		{ -3 * 3600 - 1200, "3 hours 20 minutes ago" },
+		{ -3 * 3600 - 1200, "3 hours ago" },
 		{ 400 * 86400, "in 1 year 35 days" },
 		{ 90 * 86400 - 1, "in 90 days" },
 		{ 89 * 86400 + 11 * 3600, "in 89 days" },

@@ -7,6 +7,7 @@ import datetime
 import io
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -409,7 +410,7 @@ def a_long_scoreboard_has_pages():
 	first, second = (anyone.fresh(f"/contest/cup?page={page}") for page in (1, 2))
 	contains(first.words(), "Page 1 of 2: 1 to 100 of 152 Next")
 	contains(second.words(), "Previous Page 2 of 2: 101 to 152 of 152")
-	rows = [page.text.count('<th scope="row" class="name">') for page in (first, second)]
+	rows = [page.text.count('<th scope="row" class="name beside">') for page in (first, second)]
 	equal(rows, [100, 52])
 	equal(anyone.fresh("/contest/cup?page=3").status, 404)
 	sql("DELETE FROM users WHERE name LIKE 'late%'")
@@ -575,6 +576,38 @@ def programs_create_and_run_a_contest():
 	equal(host.ask("POST", f"{base}/final", {"confirm": "cup"}).status, 400)
 	equal(host.ask("POST", f"{base}/final", {"confirm": "api-cup"}).json["state"], "final")
 	equal(host.ask("PATCH", base, {"title": "Other"}).status, 409)
+
+
+SLOW = [f"slow{number}" for number in range(1, 8)]
+
+
+@test
+def the_newest_row_of_a_reveal_is_in_sight():
+	sql("INSERT INTO users (name, password_hash) SELECT CONCAT('slow', seq), '!' FROM seq_1_to_7")
+	site.manage("contest", "create", "many", "title=Many", "starts=2020-01-01", "ends=2020-01-02")
+	site.manage("contest", "register", "many", *SLOW)
+	for step, left_out, waiting in ((0, 0, 7), (1, 2, 4), (2, 1, 4), (3, 0, 4), (6, 0, 1)):
+		page = admin.fresh(f"/contest/many/reveal?step={step}")
+		equal((step, page.text.count('<td class="rank"></td>')), (step, waiting))
+		said = re.findall(r"(\d+) more contestants? without a place", page.words())
+		equal((step, said), (step, [str(left_out)] if left_out else []))
+		equal((step, page.text.count('aria-current="true"')), (step, int(step > 0)))
+
+
+@test
+def contestants_without_points_are_folded_and_the_viewer_s_place_comes_first():
+	sql(
+		"INSERT INTO contest_entrants (contest_id, user_id) SELECT c.id, u.id FROM contests c "
+		"JOIN users u WHERE c.name = 'api-cup' AND u.name LIKE 'slow%'"
+	)
+	page = anyone.fresh("/contest/api-cup")
+	contains(page.words(), "7 contestants without points")
+	shown, folded = page.text.split("without points</summary>")
+	contains(shown, '<a class="cut" href="/user/ada">')
+	lacks(shown, "slow1")
+	contains(folded, "slow1")
+	contains(ada.fresh("/contest/api-cup").words(), "You are in place 1 with 100 points.")
+	lacks(anyone.fresh("/contest/many").words(), "without points")  # all have none
 
 
 @test

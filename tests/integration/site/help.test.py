@@ -159,6 +159,26 @@ def links_become_addresses_of_the_help():
 
 
 @test
+def links_to_pages_that_the_site_does_not_serve_become_text():
+	done, out = compiled("a", a="# A\n\n[b](b.md#x), [c](judge.md#y).\n", b="# B\n", judge="# J\n")
+	equal((done.returncode, done.stderr), (0, ""))
+	contains(out, '<p>b, <a href=\\"/judge\\">c</a>.</p>')
+
+
+@test
+def tables_have_their_headings_in_each_cell():
+	done, out = compiled(
+		a="# A\n\n| key | `a` & value | n |\n|---|---|---:|\n| `k` | v | 1 |\n\n"
+		"| one | two |\n|---|---|\n| 1 | 2 |\n"
+	)
+	equal((done.returncode, done.stderr), (0, ""))
+	contains(out, '<th scope=\\"row\\"><code>k</code></th>')
+	contains(out, '<td data-label=\\"A &amp; value\\">v</td>')
+	contains(out, '<td class=\\"number\\" data-label=\\"N\\">1</td>')
+	contains(out, "<td>2</td>")
+
+
+@test
 def a_link_that_leads_nowhere_fails_the_build():
 	for link in (
 		"c.md",

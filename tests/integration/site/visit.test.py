@@ -182,7 +182,7 @@ def a_board_waits_for_a_gpu_until_a_worker_offers_one():
 	soon(anyone, "second", "second waiting for a GPU")
 	sql("DELETE FROM gpus WHERE worker_id = 77")
 	board("no-device", gpus=())
-	soon(anyone, "no-device", "no-device waiting for a GPU")
+	soon(anyone, "no-device", "no-device no device")
 	contains(card(anyone, "no-device"), "It has no device yet.")
 
 
