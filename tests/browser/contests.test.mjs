@@ -17,12 +17,12 @@ scene('a host makes a contest, and participants register', async (come) => {
 	await host.getByRole('link', { name: 'New contest' }).click();
 	await host.getByLabel('Name', { exact: true }).fill('spring');
 	await host.getByLabel('Title').fill('Spring contest');
-	await host.getByLabel('Start').fill('2089-03-01T09:00');
-	await host.getByLabel('End', { exact: true }).fill('2089-03-01T08:00');
+	await host.getByLabel('Start (UTC)', { exact: true }).fill('2089-03-01T09:00');
+	await host.getByLabel('End (UTC)', { exact: true }).fill('2089-03-01T08:00');
 	await host.getByLabel('Rules').fill('Be *fast*.');
 	await host.getByRole('button', { name: 'Create the contest' }).click();
 	await host.getByRole('link', { name: 'The end must be after the start.' }).waitFor();
-	await host.getByLabel('End', { exact: true }).fill('2089-03-01T14:00');
+	await host.getByLabel('End (UTC)', { exact: true }).fill('2089-03-01T14:00');
 	await host.getByRole('button', { name: 'Create the contest' }).click();
 	await host.getByRole('heading', { name: 'Spring contest' }).waitFor();
 	assert.equal(await host.locator('.markdown em').textContent(), 'fast');
