@@ -215,14 +215,15 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 
 # The pages of docs/ that the site serves as its help. A link from one of them to another page is an
 # error.
-HELP := first-submission terminal podium popcorn timing ranking judge sandbox measurements api tasks \
-  harness problem-sets contests publishing administration retention podium-run
+HELP := first-submission terminal podium popcorn github-actions timing ranking judge sandbox \
+  measurements api tasks harness problem-sets contests publishing administration retention \
+  podium-run
 $(B)/help-compile: $(B)/templates/compile_help.o $(B)/cgi/render/markdown.o $(B)/cgi/render/html.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -lcmark-gfm-extensions -lcmark-gfm $(LIBS)
 $(B)/docs/help.c: $(B)/help-compile docs/README.md $(HELP:%=docs/%.md) Makefile
 	@mkdir -p $(@D)
 	@$< $@ $(HELP)
-$(B)/docs/help.o: $(wildcard docs/*.svg docs/*.png docs/*.yml)
+$(B)/docs/help.o: $(wildcard docs/*.svg docs/*.png github-action/*)
 $(B)/cgi/page/help.o: $(STATIC).gz $(STATIC).sha256
 $(B)/cgi/page/help.o: override CFLAGS += -DPODIUM_STATIC='"$(STATIC)"'
 

@@ -3,9 +3,11 @@
 #include "hooks/mail_text.h"
 #include "hooks/outbox.h"
 #include "lib/account/password_link.h"
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 #include "lib/base/log.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/mail/mail.h"
 #include "lib/mail/message.h"
@@ -73,6 +75,9 @@ static const struct column MAIL_COLUMNS[] = {
 #define RECIPIENT \
 	"COALESCE(m.address, CASE m.kind WHEN 'confirm' THEN a.pending ELSE a.address END)"
 #define SEES SQL_MAY_SEE("l")
+#define ACTS_FOR SQL_ACTS_FOR("u.id", "mine.user_id")
+#define AUTHOR SQL_AUTHOR_ON("l", "u.id")
+#define DEADLINE SQL_DEADLINE_OF("l", AUTHOR)
 /* is_true: what the e-mail tells still holds, and the account may see it. A frozen ranking tells
  * nothing. */
 static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
@@ -86,7 +91,8 @@ static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
 	"    WHEN 'overtaken' THEN COALESCE(theirs.place < mine.place AND COALESCE(l.frozen_at > "
 	"      UTC_TIMESTAMP(3), TRUE), FALSE) AND " SEES
 	"    WHEN 'finished' THEN s.id IS NOT NULL AND s.hidden_at IS NULL "
-	"    WHEN 'deadline' THEN COALESCE(l.deadline > UTC_TIMESTAMP(3), FALSE) AND " SEES
+	"    WHEN 'deadline' THEN COALESCE(" DEADLINE " > UTC_TIMESTAMP(3) AND " DEADLINE
+	"      <= UTC_TIMESTAMP(3) + INTERVAL 24 HOUR, FALSE) AND " SEES
 	"    WHEN 'trouble' THEN COALESCE(l.creator_id = u.id AND u.role <> 'participant', FALSE) "
 	"    WHEN 'asked' THEN COALESCE(q.answered_at IS NULL AND " SQL_ANSWERS("u",
 		"l") ", FALSE) "
@@ -96,15 +102,15 @@ static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
 			 "  (SELECT GROUP_CONCAT(CONCAT(o.gpu, ': ', COALESCE(o.verdict, o.state)) ORDER BY "
 			 "o.id "
 			 "    SEPARATOR '\\n') FROM jobs o WHERE o.submission_id = s.id) AS results, "
-			 "  j.reason, s.id AS submission_id, mine.place AS rank, l.deadline AS deadline_ms, "
+			 "  j.reason, s.id AS submission_id, mine.place AS rank, " DEADLINE " AS deadline_ms, "
 			 "  q.for_all, q.text AS question, q.answer "
 			 "FROM mails m JOIN users u ON u.id = m.user_id "
 			 "LEFT JOIN mail_addresses a ON a.user_id = m.user_id "
 			 "LEFT JOIN leaderboards l ON l.id = m.leaderboard_id "
 			 "LEFT JOIN users w ON w.id = m.other_id AND m.kind = 'overtaken' "
 			 "LEFT JOIN ranking mine ON m.kind = 'overtaken' AND mine.leaderboard_id = l.id "
-			 "  AND mine.task_version_id = l.task_version_id AND mine.gpu = m.gpu AND mine.user_id "
-			 "= u.id "
+			 "  AND mine.task_version_id = l.task_version_id AND mine.gpu = m.gpu "
+			 "  AND " ACTS_FOR " "
 			 "LEFT JOIN ranking theirs ON m.kind = 'overtaken' AND theirs.leaderboard_id = l.id "
 			 "  AND theirs.task_version_id = l.task_version_id AND theirs.gpu = m.gpu "
 			 "  AND theirs.user_id = w.id "

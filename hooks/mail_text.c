@@ -73,7 +73,7 @@ static const char *write_deadline(
 	format_text deadline;
 	format_utc(deadline, facts->deadline_ms);
 	buffer_printf(text,
-		"%s ends at %s UTC. Only submissions that arrive before count.\n\n%s/leaderboard/%s\n",
+		"%s ends at %s. Only submissions that arrive before count.\n\n%s/leaderboard/%s\n",
 		facts->leaderboard, deadline, facts->site, facts->leaderboard);
 	return arena_printf(arena, "%s ends within 24 hours", facts->leaderboard);
 }

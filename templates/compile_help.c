@@ -4,9 +4,9 @@
  *
  * docs/README.md becomes the list of pages at /help, and docs/NAME.md becomes /help/NAME. OUT.c
  * defines help_pages and help_files (cgi/page/help.h). Links between these pages lead to their
- * addresses on the site. Files that a page links are embedded. A link
- * to another page, to a missing heading or to a missing file is an error, so the build fails. Only
- * the list of pages may name other pages, and its items about them are left out.
+ * addresses on the site. Files that a page links are embedded; docs/../FOLDER/FILE becomes
+ * /help/FILE. A link to another page, to a missing heading or to a missing file is an error, so the
+ * build fails. Only the list of pages may name other pages, and its items about them are left out.
  *
  * Readers unfold what most of them skip: sections whose title begins with "Details", and each call
  * and object of the API. */
@@ -46,6 +46,7 @@ static const struct {
 	const char *ending, *type;
 } TYPES[] = {
 	{ ".yml", "text/plain; charset=utf-8" },
+	{ ".py", "text/plain; charset=utf-8" },
 };
 
 static void complain(const char *address, const char *what)
@@ -91,6 +92,12 @@ static const char *type_of(const char *file)
 	return NULL;
 }
 
+static const char *name_of(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	return slash ? slash + 1 : file;
+}
+
 static const char *file_address(const char *file)
 {
 	size_t known = 0;
@@ -106,7 +113,7 @@ static const char *file_address(const char *file)
 	}
 	if (known == compiler.file_count)
 		compiler.files[compiler.file_count++] = arena_strdup(compiler.arena, file);
-	return arena_printf(compiler.arena, "/help/%s", file);
+	return arena_printf(compiler.arena, "/help/%s", name_of(file));
 }
 
 static const char *address_of(void *context, const char *address)
@@ -300,7 +307,7 @@ static void print_files(FILE *out)
 	fprintf(out, "const struct help_file help_files[] = {\n");
 	for (size_t i = 0; i < compiler.file_count; i++)
 		fprintf(out, "\t{ \"%s\", \"%s\", embedded_help_%zu, embedded_help_%zu_end },\n",
-			compiler.files[i], type_of(compiler.files[i]), i, i);
+			name_of(compiler.files[i]), type_of(compiler.files[i]), i, i);
 	fprintf(out, "\t{ 0 } };\n");
 }
 

@@ -2,6 +2,7 @@
 
 #include "cgi/action/cancellation.h"
 #include "lib/account/audit.h"
+#include "lib/account/team.h"
 #include "lib/account/user.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -182,7 +183,8 @@ static const struct statement LEFTOVERS[] = {
 			"CONCAT('invite code ', u.name), CONCAT('change webhooks ', u.name), "
 			"CONCAT('change address ', u.name), CONCAT('ask questions ', u.name), "
 			"CONCAT('second factor ', u.name), CONCAT('second factor in a day ', u.name), "
-			"CONCAT('confirm password ', u.name), CONCAT('contest code ', u.name)) "
+			"CONCAT('confirm password ', u.name), CONCAT('contest code ', u.name), "
+			"CONCAT('make teams ', u.name), CONCAT('team code ', u.name)) "
 			"WHERE u.id = ?"),
 	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON LEFT(r.subject, 12 + "
 			"LENGTH(u.name)) = CONCAT('login pair ', u.name, ' ') WHERE u.id = ?"),
@@ -310,6 +312,8 @@ static int delete_account(struct database *db, void *context, struct error *erro
 	struct ranking_key *rankings;
 	size_t ranking_count;
 	int rc = lock_owner(db, arena, user_id, &owner, error);
+	if (!rc)
+		rc = team_forget_member(db, arena, user_id, error);
 	if (!rc)
 		rc = cancel_unfinished(db, arena, &owner, error);
 	if (!rc)

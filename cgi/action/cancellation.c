@@ -1,6 +1,7 @@
 #include "cgi/action/cancellation.h"
 
 #include "lib/account/audit.h"
+#include "lib/account/team.h"
 #include "lib/account/user.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -27,13 +28,14 @@ static const struct statement END_STAGES =
 struct order {
 	int64_t submission_id, owner_id;
 	const struct actor *actor;
+	bool by_author; /* the actor acts for the owner (lib/account/team.h) */
 	struct cancellation *cancellation;
 };
 
 static const char *reason_for(struct arena *arena, const struct order *order, bool running)
 {
 	const char *when = running ? "while it ran" : "before it started";
-	if (order->actor->id == order->owner_id)
+	if (order->by_author)
 		return arena_printf(arena, "Cancelled by its author %s.", when);
 	return arena_printf(arena, "Cancelled by the admin %s %s.", order->actor->name, when);
 }
@@ -48,8 +50,9 @@ static int cancel_job(struct database *db, struct arena *arena, const struct ord
 		return 0;
 	}
 	*(running ? &cancellation->running : &cancellation->waiting) += 1;
-	int rc = database_execute(
-		db, &CANCEL, error, "sii", reason_for(arena, order, running), order->actor->id, job->id);
+	/* A member cancels as the team, because the team's quota counts what its author cancelled. */
+	int rc = database_execute(db, &CANCEL, error, "sii", reason_for(arena, order, running),
+		order->by_author ? order->owner_id : order->actor->id, job->id);
 	if (!rc)
 		rc = database_execute(db, &END_STAGES, error, "i", job->id);
 	return rc ? rc : job_count_end(db, job->id, error);
@@ -60,7 +63,7 @@ static int audit_cancellation(
 {
 	const struct cancellation *cancellation = order->cancellation;
 	const struct actor *actor = order->actor;
-	if (actor->id == order->owner_id || cancellation->waiting + cancellation->running == 0)
+	if (order->by_author || cancellation->waiting + cancellation->running == 0)
 		return 0;
 	return audit(db, actor->id, actor->name, actor->address, "submission.cancel",
 		arena_printf(arena, "submission %lld", (long long)order->submission_id),
@@ -90,5 +93,6 @@ int submission_cancel(struct database *db, int64_t submission_id, int64_t owner_
 		.owner_id = owner_id,
 		.actor = actor,
 		.cancellation = cancellation };
-	return database_transaction(db, cancel_body, &order, error);
+	int rc = team_acts_for(db, actor->id, owner_id, &order.by_author, error);
+	return rc ? rc : database_transaction(db, cancel_body, &order, error);
 }

@@ -1,5 +1,6 @@
 #include "cgi/action/token.h"
 
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -71,22 +72,25 @@ static const struct statement TOKENS = SELECT(struct token, TOKEN_COLUMNS,
 
 struct found {
 	struct token token;
-	int64_t user_id, has_role;
+	int64_t user_id, in_teams, has_role;
 	const char *user, *role;
 };
 static const struct column FOUND_COLUMNS[] = {
 	TOKEN_MEMBERS(struct found, token.),
 	INTEGER(struct found, user_id),
+	INTEGER(struct found, in_teams),
 	TEXT(struct found, user),
 	TEXT(struct found, role),
 	INTEGER(struct found, has_role),
 };
 #define HAS_ROLE SQL_HAS_ROLE("u")
+#define IN_TEAMS SQL_IN_TEAMS("t.user_id")
 static const struct statement FIND = SELECT(struct found, FOUND_COLUMNS,
-	"SELECT " TOKEN_FIELDS ", t.user_id, u.name AS user, u.role, " HAS_ROLE " AS has_role "
+	"SELECT " TOKEN_FIELDS ", t.user_id, " IN_TEAMS
+	" AS in_teams, u.name AS user, u.role, " HAS_ROLE " AS has_role "
 	"FROM api_tokens t JOIN users u ON u.id = t.user_id "
 	"WHERE t.token_hash = ? AND (t.expires_at IS NULL OR t.expires_at > UTC_TIMESTAMP(3)) "
-	"AND u.banned_at IS NULL AND u.deleted_at IS NULL");
+	"AND u.banned_at IS NULL AND u.deleted_at IS NULL AND u.kind = 'person'");
 static const struct statement NOTE_USE =
 	COMMAND("UPDATE api_tokens SET used_at = UTC_TIMESTAMP(3) WHERE id = ?");
 
@@ -98,7 +102,8 @@ static const struct statement COUNT_TOKENS = SELECT(
 	struct counted, COUNTED_COLUMNS, "SELECT COUNT(*) AS tokens FROM api_tokens WHERE user_id = ?");
 static const struct statement INSERT_TOKEN =
 	COMMAND("INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes, expires_at) "
-			"VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? DAY)");
+			"SELECT id, ?, ?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? DAY FROM users "
+			"WHERE id = ? AND kind = 'person'");
 static const struct statement DELETE_TOKENS = COMMAND("DELETE FROM api_tokens WHERE user_id = ?");
 static const struct statement DELETE_TOKEN =
 	COMMAND("DELETE FROM api_tokens WHERE user_id = ? AND id = ?");
@@ -200,9 +205,11 @@ int token_adopt(struct database *db, struct arena *arena, const struct token_ord
 	if (!rc)
 		rc = check_count(db, arena, order->user_id, error);
 	if (!rc)
-		rc = database_execute(db, &INSERT_TOKEN, error, "issbii", order->user_id, order->name,
-			prefix, hash, sizeof(token_hash), order->scopes,
-			order->days ? order->days : SQL_NULL_INTEGER);
+		rc = database_execute(db, &INSERT_TOKEN, error, "ssbiii", order->name, prefix, hash,
+			sizeof(token_hash), order->scopes, order->days ? order->days : SQL_NULL_INTEGER,
+			order->user_id);
+	if (!rc && !database_affected(db))
+		return fail(error, ERROR_CONFLICT, "Only the account of a person can have a token.");
 	if (rc == ERROR_CONFLICT) {
 		fail_taken(error);
 		return error->code = ERROR_CONFLICT;
@@ -239,9 +246,11 @@ int token_peek(struct database *db, struct arena *arena, const char *secret,
 			"page.");
 	if (rc)
 		return rc;
-	*holder =
-		(struct token_holder){ .token = found.token, .user_id = found.user_id, .user = found.user };
-	holder->has_role = found.has_role;
+	*holder = (struct token_holder){ .token = found.token,
+		.user_id = found.user_id,
+		.user = found.user,
+		.has_role = found.has_role,
+		.in_teams = found.in_teams };
 	role_from_name(found.role, &holder->role);
 	return 0;
 }

@@ -80,6 +80,7 @@ struct token_holder {
 	const char *user;
 	enum role role;
 	bool has_role; /* on some leaderboard */
+	bool in_teams; /* the user is a member of a team */
 };
 int token_find(struct database *db, struct arena *arena, const char *secret,
 	struct token_holder *holder, struct error *error);

@@ -1,7 +1,6 @@
 /* The admin panel: an overview for creators and admins, and the audit log for admins. */
 #include "cgi/admin/admin.h"
 
-#include "cgi/action/intake.h"
 #include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
@@ -10,6 +9,7 @@
 #include "lib/base/text.h"
 #include "lib/fleet/fleet.h"
 #include "lib/fleet/quarantine.h"
+#include "lib/intake/intake.h"
 #include "lib/judging/internal_error.h"
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/publication.h"

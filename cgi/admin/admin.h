@@ -43,7 +43,7 @@ struct admin_view {
 
 struct admin_user {
 	int64_t id;
-	const char *name, *role;
+	const char *name, *role, *kind; /* kind: as in struct user */
 	int64_t must_change_password, banned_at_ms, deleted_at_ms, created_at_ms, seen_at_ms,
 		submissions, has_factor;
 };

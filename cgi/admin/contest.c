@@ -39,6 +39,7 @@ static const char *stored_field(const struct contest_form *form, const char *key
 		{ "points", s->points }, { "starts", arena_strdup(arena, starts) },
 		{ "ends", arena_strdup(arena, ends) },
 		{ "freeze_minutes", arena_printf(arena, "%lld", (long long)s->freeze_minutes) },
+		{ "team_members", arena_printf(arena, "%lld", (long long)s->team_members) },
 		{ "problems", contest_problem_words(arena, s) } };
 	for (size_t i = 0; i < COUNT(fields); i++)
 		if (strcmp(fields[i].key, key) == 0)

@@ -75,6 +75,8 @@ bool dry_run_goes_on(const struct dry_run_view *view)
 		const struct check_device *device = &view->check.devices[i];
 		goes_on |= device->is_closed && (!device->answers || device->state == CHECK_PASSED);
 	}
+	for (size_t i = 0; i < view->baseline_count; i++)
+		goes_on |= !view->baselines[i].verdict;
 	return goes_on;
 }
 
@@ -89,6 +91,7 @@ static int read_dry_run(struct request *request, struct dry_run_view *view, stru
 	if (rc)
 		return rc;
 	view->rows = report.rows, view->count = report.count;
+	view->baselines = report.baselines, view->baseline_count = report.baseline_count;
 	view->publication = report.publication;
 	view->check = report.check;
 	count_rows(view);

@@ -2,6 +2,7 @@
 #ifndef PODIUM_CGI_ADMIN_DRY_RUN_H
 #define PODIUM_CGI_ADMIN_DRY_RUN_H
 
+#include "lib/leaderboard/baseline_run.h"
 #include "lib/leaderboard/dry_run.h"
 #include "lib/leaderboard/publication.h"
 
@@ -15,6 +16,8 @@ struct dry_run_view {
 	bool has_device_memory;  /* at least one row knows how much GPU memory was used */
 	const char **untried;    /* sentences: what the run did not test */
 	size_t untried_count;
+	struct baseline_run *baselines;
+	size_t baseline_count;
 	const char *problem; /* why no dry run was started, or NULL */
 	/* The publication that waits for this version, or NULL. */
 	const struct publication *publication;

@@ -1,5 +1,5 @@
 /* Stops and restarts submissions to the whole site. */
-#include "cgi/action/intake.h"
+#include "lib/intake/intake.h"
 #include "cgi/http/confirmation.h"
 #include "cgi/http/notice.h"
 #include "cgi/page/pages.h"

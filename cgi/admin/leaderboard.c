@@ -494,7 +494,7 @@ static void describe_devices(struct request *request, struct leaderboard_preview
 	}
 }
 
-static const char *preview_description(struct arena *arena, const char *markdown)
+const char *leaderboard_description_html(struct arena *arena, const char *markdown)
 {
 	enum { heading = 3 }; /* below the page's title and "Description" */
 	cleanup_buffer struct buffer html = { 0 };
@@ -508,7 +508,7 @@ static int preview_leaderboard(struct request *request, struct leaderboard_input
 	const struct task *task = input->task;
 	const struct leaderboard_settings *settings = &input->settings;
 	struct leaderboard_preview preview = { .input = input,
-		.description_html = preview_description(request->arena, task->description),
+		.description_html = leaderboard_description_html(request->arena, task->description),
 		.tests = case_table_make(request->arena, task->tests, task->test_count),
 		.benchmarks = case_table_make(request->arena, task->benchmarks, task->benchmark_count),
 		.file_count = input->upload.count,

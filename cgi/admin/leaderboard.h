@@ -83,6 +83,9 @@ struct leaderboard_preview {
 /* Whether the preview sends this field of the form again. */
 bool leaderboard_preview_keeps(const struct field *field);
 
+/* A task's description as HTML, for a preview. */
+const char *leaderboard_description_html(struct arena *arena, const char *markdown);
+
 struct deletion_form {
 	const struct leaderboard *leaderboard;
 	int64_t versions, submissions, users, running;

@@ -24,6 +24,7 @@ static const struct column USER_COLUMNS[] = {
 	INTEGER(struct admin_user, id),
 	TEXT(struct admin_user, name),
 	TEXT(struct admin_user, role),
+	TEXT(struct admin_user, kind),
 	INTEGER(struct admin_user, must_change_password),
 	TIME(struct admin_user, banned_at_ms),
 	TIME(struct admin_user, deleted_at_ms),
@@ -36,7 +37,7 @@ static const struct column USER_COLUMNS[] = {
 /* The inner query selects the users on the page, so that the outer query counts submissions for
  * them only. */
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
-	"SELECT u.id, u.name, u.role, u.must_change_password, u.banned_at AS banned_at_ms, "
+	"SELECT u.id, u.name, u.role, u.kind, u.must_change_password, u.banned_at AS banned_at_ms, "
 	"u.deleted_at AS deleted_at_ms, "
 	"u.created_at AS created_at_ms, "
 	"(SELECT MAX(s.seen_at) FROM sessions s WHERE s.user_id = u.id AND NOT s.awaits_factor) "

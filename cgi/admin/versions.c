@@ -121,21 +121,22 @@ static struct blob_value side_of(const struct blob_value *content)
 	return content->bytes ? *content : (struct blob_value){ "", 0 };
 }
 
-static void compare_file(struct arena *arena, const struct pair *pair, struct file_change *change)
+void file_change_make(struct arena *arena, const char *role, const char *path,
+	const struct blob_value *before, const struct blob_value *after, struct file_change *change)
 {
-	const struct blob_value before = side_of(&pair->before), after = side_of(&pair->after);
-	*change = (struct file_change){ .role = pair->role,
-		.path = pair->path,
-		.what = !pair->before.bytes ? "added"
-			: !pair->after.bytes    ? "removed"
-									: "changed" };
-	change->obstacle = !task_file_is_text(&before) || !task_file_is_text(&after)
+	const struct blob_value old = side_of(before), new = side_of(after);
+	*change = (struct file_change){ .role = role,
+		.path = path,
+		.what = !before->bytes ? "added"
+			: !after->bytes    ? "removed"
+							   : "changed" };
+	change->obstacle = !task_file_is_text(&old) || !task_file_is_text(&new)
 		? "This file is not text."
-		: before.length + after.length > most_diff_bytes ? "This file is too long to compare."
-														 : NULL;
+		: old.length + new.length > most_diff_bytes ? "This file is too long to compare."
+													: NULL;
 	if (change->obstacle)
 		return;
-	change->diff = diff_of(arena, before.bytes, before.length, after.bytes, after.length);
+	change->diff = diff_of(arena, old.bytes, old.length, new.bytes, new.length);
 	change->row_count =
 		diff_rows(arena, &change->diff, context_lines, most_rows, &change->rows, &change->is_cut);
 }
@@ -151,8 +152,11 @@ static int compare_versions(
 		return rc;
 	struct file_change *changes = arena_array(request->arena, struct file_change, count + 1);
 	for (size_t i = 0; i < count; i++)
-		compare_file(request->arena, &pairs[i], &changes[i]);
+		file_change_make(request->arena, pairs[i].role, pairs[i].path, &pairs[i].before,
+			&pairs[i].after, &changes[i]);
 	view->changes = changes;
+	view->before = arena_printf(request->arena, "version %lld", (long long)view->from);
+	view->after = arena_printf(request->arena, "version %lld", (long long)view->to);
 	view->change_count = count;
 	return 0;
 }

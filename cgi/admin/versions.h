@@ -35,11 +35,16 @@ struct file_change {
 	bool is_cut;
 };
 
+/* Compares two contents of a file; bytes NULL: there is no such file. `change` points into both. */
+void file_change_make(struct arena *arena, const char *role, const char *path,
+	const struct blob_value *before, const struct blob_value *after, struct file_change *change);
+
 struct version_diff_view {
 	const struct leaderboard *leaderboard;
 	const struct version_row *versions;
 	size_t count;
 	int64_t from, to;
+	const char *before, *after; /* "version 1", "version 2" */
 	const struct file_change *changes;
 	size_t change_count;
 };

@@ -16,6 +16,7 @@ static const struct column USER_COLUMNS[] = {
 	INTEGER(struct admin_user, id),
 	TEXT(struct admin_user, name),
 	TEXT(struct admin_user, role),
+	TEXT(struct admin_user, kind),
 	INTEGER(struct admin_user, must_change_password),
 	TIME(struct admin_user, banned_at_ms),
 	TIME(struct admin_user, deleted_at_ms),
@@ -24,15 +25,15 @@ static const struct column USER_COLUMNS[] = {
 };
 #define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
-	"SELECT id, name, role, must_change_password, banned_at AS banned_at_ms, "
+	"SELECT id, name, role, kind, must_change_password, banned_at AS banned_at_ms, "
 	"deleted_at AS deleted_at_ms, created_at AS created_at_ms, " OWN_FACTOR " AS has_factor "
 	"FROM users u WHERE id > ? AND LOCATE(?, name) ORDER BY id LIMIT ?");
 
-static json_t *user_json(const char *name, const char *role, bool has_factor, int64_t banned_at_ms,
-	int64_t deleted_at_ms, int64_t created_at_ms)
+static json_t *user_json(const char *name, const char *role, const char *kind, bool has_factor,
+	int64_t banned_at_ms, int64_t deleted_at_ms, int64_t created_at_ms)
 {
-	return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o}", "name", name, "role", role, "second_factor",
-		has_factor, "banned_at", json_moment(banned_at_ms), "deleted_at",
+	return json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "name", name, "role", role, "kind",
+		kind, "second_factor", has_factor, "banned_at", json_moment(banned_at_ms), "deleted_at",
 		json_moment(deleted_at_ms), "created_at", json_moment(created_at_ms));
 }
 
@@ -53,8 +54,8 @@ int api_admin_users(struct request *request)
 	count -= has_more;
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(items,
-			user_json(rows[i].name, rows[i].role, rows[i].has_factor, rows[i].banned_at_ms,
-				rows[i].deleted_at_ms, rows[i].created_at_ms));
+			user_json(rows[i].name, rows[i].role, rows[i].kind, rows[i].has_factor,
+				rows[i].banned_at_ms, rows[i].deleted_at_ms, rows[i].created_at_ms));
 	return respond_list(
 		request, items, has_more ? api_cursor(request, rows[count - 1].id, 0) : NULL);
 }
@@ -75,8 +76,8 @@ static int respond_user(struct request *request, int64_t id)
 		rc = factors_of_user(request->db, request->arena, id, &factors, request->error);
 	return rc ? rc
 			  : respond_json(request,
-				  user_json(user.name, user.role, factors_any(&factors), user.banned_at_ms,
-					  user.deleted_at_ms, user.created_at_ms));
+				  user_json(user.name, user.role, user.kind, factors_any(&factors),
+					  user.banned_at_ms, user.deleted_at_ms, user.created_at_ms));
 }
 
 int api_admin_role(struct request *request)

@@ -2,6 +2,7 @@
 
 #include "cgi/http/form.h"
 #include "cgi/http/request_rate.h"
+#include "cgi/http/session.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 
@@ -57,7 +58,7 @@ int api_take_token(struct request *request, const char *secret)
 		.name = holder->user,
 		.role = holder->role,
 		.has_role = holder->has_role };
-	return 0;
+	return viewer_read_teams(request, holder->in_teams);
 }
 
 /* Returns the client's address for the limit. For IPv6, returns the /64 network, because a client

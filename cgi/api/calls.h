@@ -15,7 +15,8 @@ handler api_openapi, api_reference;
 /* leaderboard.c */
 handler api_leaderboards, api_leaderboard, api_rankings, api_task, api_task_file, api_task_template;
 /* contest.c; the standings are page_contest_json */
-handler api_contests, api_contest, api_contest_register, api_contest_leave;
+handler api_contests, api_contest, api_contest_register, api_contest_leave, api_teams,
+	api_team_create, api_team_join, api_team_leave;
 /* site.c */
 handler api_user, api_queue, api_workers;
 /* submit.c, submission.c, participant.c */

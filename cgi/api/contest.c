@@ -3,6 +3,8 @@
 #include "cgi/api/admin.h"
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
+#include "cgi/page/team.h"
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 
 #include <string.h>
@@ -20,14 +22,15 @@ static json_t *problems_json(const struct contest_problem *problems, size_t coun
 
 static json_t *contest_json(const struct contest *contest)
 {
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:b}",
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:I}",
 		"name", contest->name, "title", contest->title, "state", contest_state(contest, now_ms()),
 		"starts_at", json_moment(contest->starts_at_ms), "ends_at",
 		json_moment(contest->ends_at_ms), "freezes_at", json_moment(contest_freezes_at_ms(contest)),
 		"final_at", json_moment(contest->final_at_ms), "registration", contest->registration,
 		"scoring", contest->scoring, "points", contest->points, "freeze_minutes",
 		(json_int_t)contest->freeze_minutes, "contestants", (json_int_t)contest->entrants,
-		"problem_count", (json_int_t)contest->problems, "registered", (int)contest->is_entrant);
+		"problem_count", (json_int_t)contest->problems, "registered", (int)contest->is_entrant,
+		"team_members", (json_int_t)contest->team_members);
 }
 
 /* Before the start, only those who see a problem anyway get its name. */
@@ -82,7 +85,7 @@ int api_contest_register(struct request *request)
 	if (!rc)
 		rc = contest_of_request(request, &contest);
 	if (!rc)
-		rc = contest_enter(request, &contest, request->viewer.id, code);
+		rc = contest_enter(request, &contest, contest_contestant(request, &contest), code);
 	return rc ? rc : respond_contest(request, contest.name, false, false);
 }
 
@@ -91,7 +94,8 @@ int api_contest_leave(struct request *request)
 	struct contest contest;
 	int rc = contest_of_request(request, &contest);
 	if (!rc)
-		rc = contest_leave(request->db, &contest, request->viewer.id, request->error);
+		rc = contest_leave(
+			request->db, &contest, contest_contestant(request, &contest), request->error);
 	return rc ? rc : respond_nothing(request);
 }
 
@@ -116,6 +120,8 @@ static int read_settings(struct request *request, struct contest_settings *setti
 	if (!rc)
 		rc = api_integer(
 			request, "freeze_minutes", settings->freeze_minutes, &settings->freeze_minutes);
+	if (!rc)
+		rc = api_integer(request, "team_members", settings->team_members, &settings->team_members);
 	return rc || !api_has(request, "problems")
 		? rc
 		: api_texts(request, "problems", &settings->problems, &settings->problem_count);
@@ -206,4 +212,105 @@ int api_admin_contest_final(struct request *request)
 	if (!rc)
 		rc = contest_finish(request->db, request->arena, &contest, &actor, request->error);
 	return rc ? rc : respond_contest(request, contest.name, true, false);
+}
+
+/* ---- teams ---- */
+
+/* The code is only for members. */
+static json_t *team_json(const struct request *request, const struct team *team)
+{
+	bool is_own = false;
+	json_t *names = json_array();
+	for (size_t i = 0; i < team->member_count; i++) {
+		is_own |= request->viewer.id == team->members[i].user_id;
+		json_array_append_new(names, json_string(team->members[i].name));
+	}
+	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", team->name, "contest", team->contest,
+		"locked_at", json_moment(team->locked_at_ms), "members", names, "code",
+		json_text(is_own ? team->code : NULL));
+}
+
+int api_teams(struct request *request)
+{
+	struct team_contest contest;
+	struct team *teams;
+	size_t count;
+	int rc = team_contest_by_name(
+		request->db, request->arena, request->path_parameters[0], &contest, request->error);
+	if (!rc)
+		rc = teams_of_contest(
+			request->db, request->arena, contest.id, &teams, &count, request->error);
+	if (rc)
+		return rc;
+	json_t *items = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(items, team_json(request, &teams[i]));
+	return respond_list(request, items, NULL);
+}
+
+static int respond_team(struct request *request, int64_t id, bool is_new)
+{
+	struct team team;
+	int rc = team_by_id(request->db, request->arena, id, &team, request->error);
+	if (rc)
+		return rc;
+	json_t *json = team_json(request, &team);
+	return is_new ? respond_created(request, json, "/api/v1/users/%s", team.name)
+				  : respond_json(request, json);
+}
+
+int api_team_create(struct request *request)
+{
+	const struct actor actor = actor_of(request);
+	const char *name;
+	int64_t id;
+	int rc = api_text_or_nothing(request, "name", &name);
+	if (!rc)
+		rc = team_limit_hit(request);
+	if (!rc)
+		rc = team_create(
+			request->db, request->path_parameters[0], name, &actor, &id, request->error);
+	return rc ? rc : respond_team(request, id, true);
+}
+
+int api_team_join(struct request *request)
+{
+	const struct actor actor = actor_of(request);
+	const char *code;
+	int64_t id;
+	int rc = api_text_or_nothing(request, "code", &code);
+	if (!rc)
+		rc = team_code_limit_hit(request);
+	if (!rc)
+		rc = team_join(request->db, request->path_parameters[0], code, &actor, &id, request->error);
+	return rc ? rc : respond_team(request, id, false);
+}
+
+int api_team_leave(struct request *request)
+{
+	const struct actor actor = actor_of(request);
+	int rc = team_leave(request->db, request->path_parameters[0], &actor, request->error);
+	return rc ? rc : respond_nothing(request);
+}
+
+/* Changes a team's member as an admin. */
+static int change_member(struct request *request, team_change *change)
+{
+	const struct actor actor = actor_of(request);
+	const char *reason;
+	int rc = api_text_or_nothing(request, "reason", &reason);
+	if (!rc)
+		rc = change(request->db, request->path_parameters[0], request->path_parameters[1], reason,
+			&actor, request->error);
+	return rc ? rc : respond_nothing(request);
+}
+
+int api_admin_team_add(struct request *request)
+{
+	return change_member(request, team_put_member);
+}
+
+int api_admin_team_remove(struct request *request)
+{
+	return change_member(request, team_remove_member);
 }

@@ -2,6 +2,7 @@
 #include "cgi/page/leaderboard.h"
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
+#include "cgi/http/session.h"
 #include "cgi/page/task_page.h"
 #include "lib/base/format.h"
 #include "lib/base/interval.h"
@@ -232,18 +233,20 @@ int api_leaderboard(struct request *request)
 			request, shown.leaderboard.task_version_id, shown.version_revision, &view);
 	if (!rc && is_known)
 		rc = quota_uses_of(request->db, request->arena, request->config, quotas,
-			shown.leaderboard.id, request->viewer.id, uses, request->error);
+			shown.leaderboard.id, viewer_author_on(request, shown.leaderboard.id), uses,
+			request->error);
 	return rc ? rc : respond_json(request, leaderboard_json(&shown, view, is_known ? uses : NULL));
 }
 
 /* ---- a leaderboard's rankings ---- */
 
 static json_t *rank_json(struct arena *arena, const struct shown_leaderboard *shown,
-	const struct ranked_gpu *gpu, const struct ranking_row *row, const struct speed_of_light *light)
+	const struct ranked_gpu *gpu, const struct ranking_row *row, const struct speed_of_light *light,
+	const struct speed_up *speed_up)
 {
 	const struct interval interval = floor_interval_of(gpu->name, row->score_ns, row->score_err_ns);
 	return json_pack("{s:I, s:b, s:o, s:s, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, "
-					 "s:I, s:o, s:o}",
+					 "s:I, s:o, s:o, s:o}",
 		"rank", (json_int_t)row->place, "tie", (int)row->is_tie, "reason",
 		json_text(ranking_reason_words(arena, row->reason, row->other)), "user", row->user,
 		"submission", (json_int_t)row->submission_id, "score_ns", row->score_ns, "score_err_ns",
@@ -254,26 +257,31 @@ static json_t *rank_json(struct arena *arena, const struct shown_leaderboard *sh
 		dialect_find(shown->leaderboard.language, row->dialect)->name, "engine",
 		json_text(row->engine), "submitted_at", json_moment(row->submitted_at_ms), "attempts",
 		(json_int_t)row->attempts, "results", json_count(row->results), "peak_share",
-		json_number(light->ns / row->score_ns));
+		json_number(light->ns / row->score_ns), "speed_up",
+		json_number(speed_up_of(speed_up, row->score_ns)));
 }
 
 static json_t *ranks_json(struct request *request, const struct shown_leaderboard *shown,
-	const struct ranked_gpu *gpu, const struct task *task, const struct ranking_list *ranking)
+	const struct ranked_gpu *gpu, const struct task *task, const struct ranking_list *ranking,
+	const struct speed_up *speed_up)
 {
 	struct speed_of_light light = speed_of_light(request->arena, task, gpu->name);
 	json_t *items = json_array();
 	for (size_t i = 0; i < ranking->row_count; i++)
 		json_array_append_new(
-			items, rank_json(request->arena, shown, gpu, &ranking->rows[i], &light));
+			items, rank_json(request->arena, shown, gpu, &ranking->rows[i], &light, speed_up));
 	return items;
 }
 
-static json_t *about_ranking(const struct shown_leaderboard *shown, const struct ranked_gpu *gpu)
+static json_t *about_ranking(const struct shown_leaderboard *shown, const struct ranked_gpu *gpu,
+	const struct speed_up *speed_up)
 {
-	return json_pack("{s:s, s:I, s:o, s:o, s:I}", "leaderboard", shown->leaderboard.name,
+	return json_pack("{s:s, s:I, s:o, s:o, s:I, s:o, s:o}", "leaderboard", shown->leaderboard.name,
 		"task_version", (json_int_t)shown->leaderboard.version_number, "gpu",
 		json_text(gpu ? gpu->name : NULL), "engine", json_text(gpu ? gpu->engine : NULL), "entries",
-		(json_int_t)(gpu ? gpu->entries : 0));
+		(json_int_t)(gpu ? gpu->entries : 0), "baseline",
+		json_text(speed_up->baseline ? speed_up->baseline->user : NULL), "baselines",
+		speed_up_json(speed_up, gpu ? gpu->name : NULL));
 }
 
 int api_rankings(struct request *request)
@@ -283,22 +291,27 @@ int api_rankings(struct request *request)
 	const struct ranked_gpu *gpu;
 	const struct task_view *view;
 	struct ranking_list ranking;
+	struct speed_up speed_up = { 0 };
 	int rc = api_list_read(request, &list);
 	if (!rc)
 		rc = task_view_read(request, &shown, &view);
 	if (!rc)
 		rc = ranked_gpu_of_request(request, &shown, &gpu);
 	if (!rc && !gpu)
-		return respond_list_about(request, about_ranking(&shown, NULL), json_array(), NULL);
+		return respond_list_about(
+			request, about_ranking(&shown, NULL, &speed_up), json_array(), NULL);
 	if (!rc)
 		rc =
 			ranking_list_read_behind(request, &shown, gpu, list.after[0], list.limit + 1, &ranking);
+	if (!rc)
+		rc = speed_up_read(
+			request, view->task, ranking.baselines, ranking.baseline_count, &speed_up);
 	if (rc)
 		return rc;
 	bool has_more = (int64_t)ranking.row_count > list.limit;
 	ranking.row_count -= has_more;
-	return respond_list_about(request, about_ranking(&shown, gpu),
-		ranks_json(request, &shown, gpu, view->task, &ranking),
+	return respond_list_about(request, about_ranking(&shown, gpu, &speed_up),
+		ranks_json(request, &shown, gpu, view->task, &ranking, &speed_up),
 		has_more ? api_cursor(request, ranking.rows[ranking.row_count - 1].position, 0) : NULL);
 }
 

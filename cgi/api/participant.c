@@ -8,7 +8,7 @@
 /* Fails if the submission is another user's and the token lacks the scope admin. */
 static int check_owner(struct request *request, const struct submission_row *row)
 {
-	if (request->viewer.id == row->user_id || api_may(request, TOKEN_ADMIN))
+	if (viewer_acts_for(&request->viewer, row->user_id) || api_may(request, TOKEN_ADMIN))
 		return 0;
 	return api_fail(request, 403, ERROR_FORBIDDEN, "insufficient_scope",
 		"This is somebody else's submission, and this token lacks the scope admin.");

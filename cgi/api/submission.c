@@ -388,7 +388,8 @@ static int read_submission_filter(struct request *request, struct history_filter
 {
 	*filter = (struct history_filter){ .leaderboard = request_query_or(request, "leaderboard", ""),
 		.gpu = request_query_or(request, "gpu", ""),
-		.mode = request_query_or(request, "mode", "") };
+		.mode = request_query_or(request, "mode", ""),
+		.team = request_query_or(request, "team", "") };
 	int rc = read_result_filter(request, &filter->result);
 	if (rc)
 		return rc;

@@ -1,11 +1,11 @@
 /* Creates submissions. */
 #include "cgi/page/submit.h"
 #include "cgi/action/idempotency.h"
-#include "cgi/action/submission.h"
 #include "cgi/action/withdrawal.h"
 #include "cgi/api/api.h"
 #include "cgi/api/calls.h"
 #include "cgi/api/submission.h"
+#include "lib/intake/submission.h"
 
 #include "lib/base/scope.h"
 

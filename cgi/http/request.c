@@ -1,6 +1,7 @@
 #include "cgi/http/request.h"
 
 #include "cgi/render/html.h"
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 
@@ -287,4 +288,24 @@ const char *form_error(const struct request *request, const char *field)
 bool section_is(const struct page *page, const char *section)
 {
 	return strcmp(page->section, section) == 0;
+}
+
+/* ---- the viewer ---- */
+
+bool viewer_acts_for(const struct viewer *viewer, int64_t user_id)
+{
+	if (!viewer->id)
+		return false;
+	bool found = viewer->id == user_id;
+	for (size_t i = 0; i < viewer->team_count && !found; i++)
+		found = viewer->teams[i].id == user_id;
+	return found;
+}
+
+const struct team *viewer_team_in(const struct viewer *viewer, int64_t contest_id)
+{
+	for (size_t i = 0; i < viewer->team_count; i++)
+		if (viewer->teams[i].contest_id == contest_id)
+			return &viewer->teams[i];
+	return NULL;
 }

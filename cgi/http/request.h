@@ -55,13 +55,22 @@ struct viewer { /* the user who sends the request */
 	enum role role;
 	bool has_role; /* on some leaderboard (lib/leaderboard/right.h) */
 	bool must_change_password;
-	int64_t held;                       /* for admins: number of results that await review */
-	const struct overtaking *overtaken; /* newest "you were overtaken" notice, or NULL */
+	int64_t held;             /* for admins: number of results that await review */
+	const struct team *teams; /* whose member the user is (lib/account/team.h) */
+	size_t team_count;
+	int64_t asked_leaderboard_id, asked_author_id; /* kept by viewer_author_on; 0: none */
+	const struct overtaking *overtaken;            /* newest "you were overtaken" notice, or NULL */
 	/* of the session: how it was opened, and what confirmed it; NULL: see sql/0046 */
 	const char *opened_with, *factor;
 	int64_t confirmed_at_ms; /* when the user last gave a factor, or logged in without one */
 	bool has_factor;         /* the account has a second factor */
 };
+
+/* Whether the viewer acts for an account: their own, or that of a team of theirs. For statements,
+ * SQL_ACTS_FOR (lib/account/team.h) says the same. */
+bool viewer_acts_for(const struct viewer *viewer, int64_t user_id);
+/* The viewer's team in a contest; NULL: none. */
+const struct team *viewer_team_in(const struct viewer *viewer, int64_t contest_id);
 
 /* Somebody who gave the right password, and who must still give the second factor. Nobody is logged
  * in until then. */

@@ -5,6 +5,7 @@
 #include "cgi/http/known_browser.h"
 #include "cgi/render/html.h"
 #include "lib/account/factor.h"
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 #include "lib/job/job.h"
 #include "lib/leaderboard/right.h"
@@ -23,7 +24,7 @@ enum {
 struct session_row {
 	int64_t user_id;
 	const char *name, *role;
-	int64_t must_change_password, seen_at_ms, held, overtaken, has_role;
+	int64_t must_change_password, seen_at_ms, held, overtaken, has_role, in_teams;
 	const char *opened_with, *factor;
 	int64_t awaits_factor, confirmed_at_ms, has_factor;
 };
@@ -41,19 +42,21 @@ static const struct column SESSION_COLUMNS[] = {
 	TIME(struct session_row, confirmed_at_ms),
 	INTEGER(struct session_row, has_factor),
 	INTEGER(struct session_row, has_role),
+	INTEGER(struct session_row, in_teams),
 };
 #define HELD_JOB SQL_IS_HELD("j")
 #define HAS_ROLE SQL_HAS_ROLE("u")
+#define IN_TEAMS SQL_IN_TEAMS("u.id")
 #define OVERTAKEN SQL_IS_OVERTAKEN("s.user_id")
 #define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUMNS,
 	"SELECT s.user_id, u.name, u.role, u.must_change_password, s.seen_at AS seen_at_ms, "
 	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " HELD_JOB "), 0) AS held, " OVERTAKEN
 	" AS overtaken, s.opened_with, s.factor, s.awaits_factor, s.confirmed_at AS "
-	"confirmed_at_ms, " OWN_FACTOR " AS has_factor, " HAS_ROLE
-	" AS has_role FROM sessions s JOIN users u ON u.id = s.user_id "
+	"confirmed_at_ms, " OWN_FACTOR " AS has_factor, " HAS_ROLE " AS has_role, " IN_TEAMS
+	" AS in_teams FROM sessions s JOIN users u ON u.id = s.user_id "
 	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) "
-	"AND u.banned_at IS NULL AND u.deleted_at IS NULL");
+	"AND u.banned_at IS NULL AND u.deleted_at IS NULL AND u.kind = 'person'");
 static const struct statement SEEN =
 	COMMAND("UPDATE sessions SET seen_at = UTC_TIMESTAMP(3), seen_address = ?, "
 			"seen_user_agent = LEFT(?, 255) WHERE token_hash = ?");
@@ -61,7 +64,8 @@ static const struct statement INSERT_SESSION =
 	COMMAND("INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at, "
 			"opened_with, factor, awaits_factor, confirmed_at) "
 			"SELECT ?, id, ?, LEFT(?, 255), UTC_TIMESTAMP(3) + INTERVAL ? MINUTE, ?, ?, ?, "
-			"UTC_TIMESTAMP(3) FROM users WHERE id = ? AND banned_at IS NULL AND deleted_at IS NULL "
+			"UTC_TIMESTAMP(3) FROM users WHERE id = ? AND kind = 'person' "
+			"AND banned_at IS NULL AND deleted_at IS NULL "
 			"AND password_hash = COALESCE(?, password_hash) LOCK IN SHARE MODE");
 static const struct statement FINISH_SESSION =
 	COMMAND("UPDATE sessions SET token_hash = ?, awaits_factor = FALSE, factor = ?, "
@@ -114,6 +118,30 @@ static int read_overtaken(struct request *request)
 	return 0;
 }
 
+int viewer_read_teams(struct request *request, bool in_teams)
+{
+	struct team *teams = NULL;
+	size_t count = 0;
+	int rc = in_teams ? teams_of_person(
+				 request->db, request->arena, request->viewer.id, &teams, &count, request->error)
+					  : 0;
+	request->viewer.teams = teams;
+	request->viewer.team_count = rc ? 0 : count;
+	return rc;
+}
+
+int64_t viewer_author_on(struct request *request, int64_t leaderboard_id)
+{
+	struct viewer *viewer = &request->viewer;
+	if (!viewer->team_count)
+		return viewer->id;
+	if (viewer->asked_leaderboard_id != leaderboard_id)
+		team_author(request->db, request->arena, viewer->id, leaderboard_id,
+			&viewer->asked_author_id, NULL);
+	viewer->asked_leaderboard_id = leaderboard_id;
+	return viewer->asked_author_id;
+}
+
 int session_recognise(struct request *request)
 {
 	const unsigned char *token = cookie_token(request);
@@ -146,6 +174,9 @@ int session_recognise(struct request *request)
 	if (now_ms() - row.seen_at_ms > seen_again_after_ms)
 		database_execute(request->db, &SEEN, NULL, "ssb", request->address, request->user_agent,
 			hash, sizeof hash);
+	rc = viewer_read_teams(request, row.in_teams);
+	if (rc)
+		return rc;
 	/* Only a GET shows the notice, because dismissing it leads back to the page's address. */
 	return row.overtaken && request->method == METHOD_GET && !request->viewer.must_change_password
 		? read_overtaken(request)

@@ -9,6 +9,13 @@
  * visitors without a session. */
 int session_recognise(struct request *request);
 
+/* Reads the teams of request->viewer, which the caller has filled. `in_teams`: SQL_IN_TEAMS. */
+int viewer_read_teams(struct request *request, bool in_teams);
+
+/* The account to which the viewer's submissions to a leaderboard belong: their team's or their own
+ * (team_author); 0: not logged in. For pages. If the database fails, it is their own. */
+int64_t viewer_author_on(struct request *request, int64_t leaderboard_id);
+
 struct session_opening {
 	int64_t user_id;
 	const char *opened_with; /* "password", "provider", "passkey", "link", "registration" */

@@ -1,5 +1,6 @@
 #include "cgi/page/account_export_rows.h"
 
+#include "lib/intake/submission.h"
 #include "lib/job/job.h"
 
 /* ---- the user's own data ---- */
@@ -164,6 +165,39 @@ static const struct statement SEATS = SELECT(struct seat_row, SEAT_COLUMNS,
 	"SELECT l.name AS leaderboard, m.joined_at AS joined_at_ms FROM leaderboard_members m "
 	"JOIN leaderboards l ON l.id = m.leaderboard_id "
 	"WHERE m.user_id = ? ORDER BY m.joined_at");
+
+struct team_row {
+	const char *team, *contest;
+	int64_t joined_at_ms;
+};
+static const struct column TEAM_COLUMNS[] = {
+	TEXT(struct team_row, team),
+	TEXT(struct team_row, contest),
+	TIME(struct team_row, joined_at_ms),
+};
+static const struct statement TEAMS = SELECT(struct team_row, TEAM_COLUMNS,
+	"SELECT u.name AS team, c.name AS contest, m.joined_at AS joined_at_ms FROM team_members m "
+	"JOIN users u ON u.id = m.team_id JOIN contests c ON c.id = m.contest_id "
+	"WHERE m.user_id = ? ORDER BY m.joined_at");
+
+/* Without sources, which belong to the team; its members read them on the submissions' pages. */
+struct sent_row {
+	int64_t id, submitted_at_ms;
+	const char *team, *leaderboard, *mode, *file_name;
+};
+static const struct column SENT_COLUMNS[] = {
+	INTEGER(struct sent_row, id),
+	TEXT(struct sent_row, team),
+	TEXT(struct sent_row, leaderboard),
+	TEXT(struct sent_row, mode),
+	TEXT(struct sent_row, file_name),
+	TIME(struct sent_row, submitted_at_ms),
+};
+static const struct statement SENT = SELECT(struct sent_row, SENT_COLUMNS,
+	"SELECT s.id, u.name AS team, l.name AS leaderboard, s.mode, s.file_name, "
+	"s.submitted_at AS submitted_at_ms FROM team_members m JOIN users u ON u.id = m.team_id "
+	"JOIN submissions s ON s.user_id = m.team_id AND s.submitted_by = m.user_id "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id WHERE m.user_id = ? ORDER BY s.id");
 
 struct registration_row {
 	const char *contest;
@@ -471,6 +505,8 @@ const struct export_section EXPORT_SECTIONS[] = {
 	{ "places", &PLACES },
 	{ "overtaken", &OVERTAKINGS },
 	{ "seats", &SEATS },
+	{ "teams", &TEAMS },
+	{ "submissions_for_teams", &SENT },
 	{ "contests", &REGISTRATIONS },
 	{ "invite_codes_used", &USES },
 	{ "removals", &REMOVALS },
@@ -505,6 +541,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	TEXT(struct exported_submission, file_name),
 	TEXT(struct exported_submission, dialect),
 	TEXT(struct exported_submission, note),
+	TEXT(struct exported_submission, submitted_by),
 	TIME(struct exported_submission, submitted_at_ms),
 	TIME(struct exported_submission, withdrawn_at_ms),
 	TIME(struct exported_submission, hidden_at_ms),
@@ -514,18 +551,20 @@ static const struct column SUBMISSION_COLUMNS[] = {
 /* Reads in the order of the index submissions_history, starting after the previous batch. */
 const struct statement EXPORT_SUBMISSIONS = SELECT(struct exported_submission, SUBMISSION_COLUMNS,
 	"SELECT s.id, s.leaderboard_id, l.name AS leaderboard, v.number AS version, s.mode, "
-	"s.practice, s.file_name, s.dialect, s.note, "
-	"s.submitted_at AS submitted_at_ms, s.withdrawn_at AS withdrawn_at_ms, s.hidden_at AS "
-	"hidden_at_ms, s.hidden_reason, "
-	"b.content AS source FROM (SELECT id, leaderboard_id, task_version_id, mode, practice, "
-	"file_name, dialect, note, submitted_at, withdrawn_at, "
-	"  hidden_at, hidden_reason, sha256 "
-	"  FROM submissions FORCE INDEX (submissions_history) "
-	"  WHERE user_id = ? AND NOT dry_run AND (leaderboard_id > ? OR (leaderboard_id = ? "
-	"AND id > ?)) ORDER BY leaderboard_id, id LIMIT ?) s "
-	"JOIN leaderboards l ON l.id = s.leaderboard_id "
-	"JOIN task_versions v ON v.id = s.task_version_id "
-	"JOIN blobs b ON b.sha256 = s.sha256 ORDER BY s.leaderboard_id, s.id");
+	"s.practice, s.file_name, s.dialect, s.note, " SQL_SUBMITTED_BY(
+		"s") " AS submitted_by, "
+			 "s.submitted_at AS submitted_at_ms, s.withdrawn_at AS withdrawn_at_ms, s.hidden_at AS "
+			 "hidden_at_ms, s.hidden_reason, "
+			 "b.content AS source FROM (SELECT id, leaderboard_id, task_version_id, mode, "
+			 "practice, "
+			 "file_name, dialect, note, submitted_by, submitted_at, withdrawn_at, "
+			 "  hidden_at, hidden_reason, sha256 "
+			 "  FROM submissions FORCE INDEX (submissions_history) "
+			 "  WHERE user_id = ? AND NOT dry_run AND (leaderboard_id > ? OR (leaderboard_id = ? "
+			 "AND id > ?)) ORDER BY leaderboard_id, id LIMIT ?) s "
+			 "JOIN leaderboards l ON l.id = s.leaderboard_id "
+			 "JOIN task_versions v ON v.id = s.task_version_id "
+			 "JOIN blobs b ON b.sha256 = s.sha256 ORDER BY s.leaderboard_id, s.id");
 
 /* Text that the statements in EXPORT_PARTS share. It selects rows that belong to a range of
  * submissions, in the order of EXPORT_SUBMISSIONS. Each row starts with its submission's ID. */

@@ -29,7 +29,7 @@ struct exported_submission {
 	int64_t version;
 	const char *mode;
 	int64_t practice;
-	const char *file_name, *dialect, *note;
+	const char *file_name, *dialect, *note, *submitted_by;
 	int64_t submitted_at_ms, withdrawn_at_ms, hidden_at_ms;
 	const char *hidden_reason;
 	struct blob_value source;

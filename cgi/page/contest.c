@@ -8,6 +8,7 @@
 #include "cgi/render/csv.h"
 #include "cgi/render/json.h"
 #include "cgi/render/markdown.h"
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/contest/scoring.h"
@@ -24,6 +25,12 @@ int contest_of_request(struct request *request, struct contest *contest)
 		request->viewer.id, contest, request->error);
 }
 
+int64_t contest_contestant(const struct request *request, const struct contest *contest)
+{
+	const struct team *team = viewer_team_in(&request->viewer, contest->id);
+	return team ? team->id : request->viewer.id;
+}
+
 bool contest_is_managed_by(const struct contest *contest, const struct viewer *viewer)
 {
 	return viewer->id
@@ -38,11 +45,6 @@ int contest_of_manager(struct request *request, struct contest *contest)
 		? rc
 		: fail(request->error, ERROR_FORBIDDEN,
 			"Only the creator of the contest and admins may do this.");
-}
-
-const char *registration_words(const struct contest *contest)
-{
-	return strcmp(contest->registration, "code") == 0 ? "with a code" : contest->registration;
 }
 
 const char *scoring_words(const struct contest *contest)
@@ -84,10 +86,13 @@ static int read_view(struct request *request, struct contest_view *view)
 	view->freezes_at_ms = contest_freezes_at_ms(contest);
 	view->is_frozen = contest_is_frozen(contest, now);
 	view->is_managed = contest_is_managed_by(contest, &request->viewer);
+	view->team = viewer_team_in(&request->viewer, contest->id);
 	view->has_board = contest->starts_at_ms <= now;
 	view->rules_html = render_rules(request->arena, contest->rules);
 	int rc = contest_problems(request->db, request->arena, contest->id, request->viewer.id,
 		&view->problems, &view->problem_count, request->error);
+	for (size_t i = 0; i < view->problem_count && !rc; i++)
+		view->sees_problems |= view->problems[i].is_seen != 0;
 	if (!rc && view->has_board)
 		rc = standings_read(request->db, request->arena, contest, request->viewer.id,
 			&view->standings, request->error);
@@ -142,8 +147,7 @@ int contest_enter(
 
 static int run_registration(struct request *request, const struct contest *contest)
 {
-	/* The account that will rank. A member of a team registers the team's account here. */
-	int64_t contestant_id = request->viewer.id;
+	int64_t contestant_id = contest_contestant(request, contest);
 	bool leaves = strcmp(request_form_or(request, "action", "register"), "leave") == 0;
 	int rc = leaves
 		? contest_leave(request->db, contest, contestant_id, request->error)

@@ -17,8 +17,10 @@ struct contest_view {
 	const char *rules_html;
 	struct contest_problem *problems;
 	size_t problem_count;
+	bool sees_problems; /* the viewer sees one of them, perhaps before the start */
 	struct standings standings;
 	struct paging paging;          /* of the scoreboard */
+	const struct team *team;       /* the viewer's team in the contest; NULL: none */
 	const char *code, *code_error; /* of the form for the registration */
 };
 
@@ -35,6 +37,8 @@ struct reveal_view {
 
 /* Reads the contest in the address, and whether the viewer manages it: its creator and admins. */
 int contest_of_request(struct request *request, struct contest *contest);
+/* The account with which the viewer takes part: that of their team in the contest, or their own. */
+int64_t contest_contestant(const struct request *request, const struct contest *contest);
 bool contest_is_managed_by(const struct contest *contest, const struct viewer *viewer);
 /* Like contest_of_request, and ERROR_FORBIDDEN for everybody else. */
 int contest_of_manager(struct request *request, struct contest *contest);
@@ -43,8 +47,7 @@ int contest_of_manager(struct request *request, struct contest *contest);
 int contest_enter(struct request *request, const struct contest *contest, int64_t contestant_id,
 	const char *code);
 
-/* "open", "with a code", "closed"; the scoring in a few words. */
-const char *registration_words(const struct contest *contest);
+/* The scoring in a few words. */
 const char *scoring_words(const struct contest *contest);
 
 /* The standings in JSON and CSV, without the names and results of problems that the reader may not

@@ -3,6 +3,7 @@
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "cgi/render/picture.h"
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 
@@ -87,7 +88,8 @@ int page_certificate(struct request *request)
 	int rc = contest_of_request(request, &contest);
 	if (rc)
 		return rc;
-	if (strcasecmp(user, request->viewer.name) != 0
+	const struct team *team = viewer_team_in(&request->viewer, contest.id);
+	if (strcasecmp(user, team ? team->name : request->viewer.name) != 0
 		&& !contest_is_managed_by(&contest, &request->viewer))
 		return fail(request->error, ERROR_FORBIDDEN,
 			"Only the contestant, the creator of the contest and admins may download this "

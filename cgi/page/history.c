@@ -2,6 +2,7 @@
 #include "cgi/page/history.h"
 
 #include "cgi/http/paging.h"
+#include "cgi/http/session.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
@@ -203,6 +204,7 @@ static const struct filter_field {
 	{ "result", offsetof(struct history_filter, result), is_result, "a verdict or state" },
 	{ "from", offsetof(struct history_filter, from), is_day, "a day, like 2026-11-21" },
 	{ "to", offsetof(struct history_filter, to), is_day, "a day, like 2026-11-21" },
+	{ "team", offsetof(struct history_filter, team), text_is_user_name, "the name of a team" },
 };
 
 static const char **field_of(struct history_filter *filter, const struct filter_field *field)
@@ -219,7 +221,8 @@ static int read_history_filter(struct request *request, struct history_filter *f
 		if (text && *text && !FIELDS[i].is_good(text))
 			return fail(request->error, ERROR_INPUT, "In the address, %s is not %s, but %s is.",
 				quote(request->arena, text), FIELDS[i].what, FIELDS[i].name);
-		filter->is_set = filter->is_set || (text && *text);
+		/* The team says whose submissions, not which of them. */
+		filter->is_set = filter->is_set || (text && *text && strcmp(FIELDS[i].name, "team") != 0);
 	}
 	filter->from_ms = 0;
 	filter->until_ms =
@@ -273,13 +276,28 @@ static const struct statement *const
 static const struct bundle PAGES[] = { BUNDLE(ALL), BUNDLE(OF_LEADERBOARD) },
 						   PAGES_WITHIN[] = { BUNDLE(WITHIN_ALL), BUNDLE(WITHIN_LEADERBOARD) };
 
+/* Finds whose submissions the filter wants. Without a team, leaves *owner_id. */
+static int find_owner(
+	struct request *request, const struct history_filter *filter, int64_t *owner_id)
+{
+	struct team team;
+	if (!filter->team || !*filter->team)
+		return 0;
+	int rc = team_by_name(request->db, request->arena, filter->team, &team, request->error);
+	if (!rc && !viewer_acts_for(&request->viewer, team.id))
+		rc = fail(request->error, ERROR_FORBIDDEN, "You are no member of the team %s.", team.name);
+	if (!rc)
+		*owner_id = team.id;
+	return rc;
+}
+
 /* Reads the page's rows, the choices for the filters, and the viewer's ranks. On the page for all
  * leaderboards, binds leaderboard 0, so there are no ranks. */
 static int read_answers(struct request *request, const struct history_view *view, int64_t before,
 	struct database_answer *answers)
 {
 	const struct history_filter *filter = &view->filter;
-	int64_t viewer = request->viewer.id,
+	int64_t viewer = request->viewer.id, owner = view->owner_id,
 			leaderboard_id = view->shown ? view->shown->leaderboard.id : 0,
 			most = submissions_per_page + 1;
 	const char *name = view->shown ? arena_printf(request->arena, "%lld", (long long)leaderboard_id)
@@ -292,8 +310,8 @@ static int read_answers(struct request *request, const struct history_view *view
 			"isiissssi"
 			"iiis"
 			"ii",
-			viewer, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most,
-			viewer, viewer, leaderboard_id, board, viewer, leaderboard_id);
+			owner, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most,
+			owner, viewer, leaderboard_id, board, owner, leaderboard_id);
 	int64_t at_ms = query_number(request, "at", filter->until_ms);
 	at_ms = at_ms < filter->until_ms ? at_ms : filter->until_ms;
 	return database_answers(request->db, request->arena, &PAGES_WITHIN[view->shown != NULL],
@@ -301,8 +319,8 @@ static int read_answers(struct request *request, const struct history_view *view
 		"isittttissssi"
 		"iiis"
 		"ii",
-		viewer, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode,
-		one_job, filter->gpu, filter->result, most, viewer, viewer, leaderboard_id, board, viewer,
+		owner, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode,
+		one_job, filter->gpu, filter->result, most, owner, viewer, leaderboard_id, board, owner,
 		leaderboard_id);
 }
 
@@ -312,10 +330,13 @@ int history_read(struct request *request, const struct history_filter *filter, i
 	struct history_job *rows;
 	size_t row_count;
 	const char *one_job = *filter->gpu ? filter->gpu : filter->result;
-	int64_t viewer = request->viewer.id;
-	int rc = database_rows(request->db, request->arena, &JOBS, &rows, &row_count, request->error,
-		"isiissssi", viewer, filter->leaderboard, viewer, before, filter->mode, one_job,
-		filter->gpu, filter->result, most);
+	int64_t viewer = request->viewer.id, owner = viewer;
+	int rc = find_owner(request, filter, &owner);
+	if (rc)
+		return rc;
+	rc = database_rows(request->db, request->arena, &JOBS, &rows, &row_count, request->error,
+		"isiissssi", owner, filter->leaderboard, viewer, before, filter->mode, one_job, filter->gpu,
+		filter->result, most);
 	*count = rc ? 0 : history_group(request->arena, rows, row_count, submissions);
 	return rc;
 }
@@ -370,9 +391,23 @@ static bool has_open_jobs(const struct history_view *view)
 	return false;
 }
 
+static void take_teams(const struct viewer *viewer, struct history_view *view)
+{
+	view->teams = viewer->teams;
+	view->team_count = viewer->team_count;
+	for (size_t i = 0; i < view->team_count; i++)
+		if (viewer->teams[i].id == view->owner_id)
+			view->team = viewer->teams[i].name;
+}
+
 static int show_history(struct request *request, struct history_view *view, const char *title)
 {
 	int rc = read_history_filter(request, &view->filter);
+	view->owner_id =
+		view->shown ? viewer_author_on(request, view->shown->leaderboard.id) : request->viewer.id;
+	if (!rc)
+		rc = find_owner(request, &view->filter, &view->owner_id);
+	take_teams(&request->viewer, view);
 	if (!rc)
 		rc = read_history(request, view);
 	if (rc)

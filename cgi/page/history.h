@@ -3,6 +3,7 @@
 #define PODIUM_CGI_PAGE_HISTORY_H
 
 #include "cgi/page/shown_leaderboard.h"
+#include "lib/account/team.h"
 
 struct history_job { /* a row of the query: one submission and one of its jobs */
 	int64_t submission_id, submitted_at_ms, version_number, current_version, withdrawn;
@@ -32,6 +33,7 @@ struct history_rank {
 /* Filters from the address; "" if not set. */
 struct history_filter {
 	const char *leaderboard, *gpu, *mode, *result, *from, *to;
+	const char *team;          /* whose member the viewer is: the submissions of the team */
 	int64_t from_ms, until_ms; /* submitted in [from_ms, until_ms) */
 	bool is_set;
 };
@@ -44,6 +46,10 @@ struct history_view {
 	const struct shown_leaderboard *shown; /* NULL: all leaderboards */
 	const char *path;                      /* path of the page, without a query */
 	struct history_filter filter;
+	int64_t owner_id;         /* whose submissions: the viewer's own, or those of a team */
+	const char *team;         /* name of the team; NULL: the viewer's own */
+	const struct team *teams; /* on the page for all leaderboards: those to choose from */
+	size_t team_count;
 	const struct history_choice *choices;
 	size_t choice_count;
 	const char *state;
@@ -61,7 +67,8 @@ struct history_view {
 const char *history_result(size_t index);
 
 /* Reads the viewer's submissions with IDs below `before` and their jobs, newest first, at most
- * `most`. Applies the leaderboard, gpu, mode and result of the filter; "" means any. */
+ * `most`. Applies the leaderboard, gpu, mode and result of the filter; "" means any. With a team,
+ * reads the submissions of the team, and fails if the viewer is no member. */
 int history_read(struct request *request, const struct history_filter *filter, int64_t before,
 	int64_t most, struct history_submission **submissions, size_t *count);
 bool history_is_mode(const char *text);

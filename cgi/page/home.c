@@ -44,10 +44,13 @@ static const struct column HOME_COLUMNS[] = {
 #define OF_DEVICE(record) SQL_IS_RECORD(record, "l.id", "l.task_version_id", "g.gpu")
 #define RECORD_OF_DEVICE OF_DEVICE("r")
 #define RECORD_ERR SQL_RECORD_ERR("r")
+#define JOIN_OWN SQL_JOIN_OWN("l", "?")
+#define OWN SQL_OWN("?")
 #define NEWEST_OF_DEVICE OF_DEVICE("e") " ORDER BY " SQL_RECORD_ORDER("e") " LIMIT 1"
 /* Returns a row for each device. The join order is fixed, because MariaDB would otherwise read
  * whole rankings while its statistics lag behind a growing ranking. The number of entries is the
- * last position, which is looked up once per device. */
+ * last position, which is looked up once per device. The own place is that of the viewer's team
+ * (lib/account/team.h), if there is one. */
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"SELECT STRAIGHT_JOIN l.name, v.language, LEFT(v.description, 600) AS description, "
 	"l.deadline AS deadline_ms, l.accepting, l.practice, "
@@ -68,9 +71,10 @@ static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
 	"LEFT JOIN records r FORCE INDEX (PRIMARY) ON " RECORD_OF_DEVICE " AND r.submission_id = "
 	"(SELECT e.submission_id FROM records e WHERE " NEWEST_OF_DEVICE ") "
-	"LEFT JOIN users u ON u.id = r.user_id "
+	"LEFT JOIN users u ON u.id = r.user_id " JOIN_OWN
 	"LEFT JOIN ranking own FORCE INDEX (PRIMARY) ON own.leaderboard_id = l.id "
-	"AND own.task_version_id = l.task_version_id AND own.gpu = g.gpu AND own.user_id = ? "
+	"AND own.task_version_id = l.task_version_id AND own.gpu = g.gpu "
+	"AND own.user_id = " OWN " "
 	"WHERE l.archived_at IS NULL AND " MAY_SEE_LEADERBOARD " "
 	"ORDER BY l.name, g.position, g.gpu");
 
@@ -371,8 +375,8 @@ int page_home(struct request *request)
 	size_t count;
 	int rc = filter_of_request(request, &filter);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &HOME, &rows, &count, request->error, "ii",
-			request->viewer.id, request->viewer.id);
+		rc = database_rows(request->db, request->arena, &HOME, &rows, &count, request->error, "iii",
+			request->viewer.id, request->viewer.id, request->viewer.id);
 	if (!rc)
 		rc = read_site(request, &site);
 	if (rc)

@@ -86,8 +86,9 @@ static void description_of(struct request *request, struct leaderboard_view *vie
 	view->light = (struct speed_of_light){ .ns = NAN };
 	if (view->gpu)
 		view->light = speed_of_light(request->arena, view->task->task, view->gpu->name);
-	view->columns =
-		usual_columns + (view->list.filter.all_columns ? more_columns + (view->light.ns > 0) : 0);
+	view->columns = usual_columns;
+	if (view->list.filter.all_columns)
+		view->columns += more_columns + (view->light.ns > 0) + (view->speed_up.baseline != NULL);
 }
 
 static const struct page_share *share_of(
@@ -125,6 +126,9 @@ int page_leaderboard(struct request *request)
 	if (!rc)
 		rc = task_view_get(
 			request, shown.leaderboard.task_version_id, shown.version_revision, &view.task);
+	if (!rc)
+		rc = speed_up_read(request, view.task->task, view.list.baselines, view.list.baseline_count,
+			&view.speed_up);
 	if (!rc)
 		rc = announcements_read(request, shown.leaderboard.id, &page);
 	if (rc)

@@ -2,10 +2,11 @@
 #ifndef PODIUM_CGI_PAGE_LEADERBOARD_H
 #define PODIUM_CGI_PAGE_LEADERBOARD_H
 
-#include "cgi/action/dialect.h"
 #include "cgi/page/ranking_list.h"
 #include "cgi/page/speed_of_light.h"
+#include "cgi/page/speed_up.h"
 #include "cgi/page/task_view.h"
+#include "lib/submission/dialect.h"
 
 struct leaderboard_view {
 	const struct shown_leaderboard *shown;
@@ -14,6 +15,7 @@ struct leaderboard_view {
 	const char *state;
 	struct ranking_list list;
 	struct speed_of_light light;
+	struct speed_up speed_up;
 	size_t columns; /* number of table columns */
 	/* Why rows rank where they do: comparisons, those that have no result yet, and rows with a
 	 * reason. */

@@ -1,6 +1,7 @@
 #include "cgi/page/leaderboard_charts.h"
 
 #include "cgi/http/paging.h"
+#include "cgi/http/session.h"
 #include "cgi/page/pages.h"
 #include "cgi/page/ranking_list.h"
 #include "lib/base/format.h"
@@ -105,7 +106,8 @@ static int read_shapes(struct request *request, struct shapes_view *view)
 	if (!view->gpu)
 		return 0;
 	const char *gpu = view->gpu->name;
-	int64_t first = paging.first - 1, last = paging.last - 1, viewer = request->viewer.id;
+	int64_t first = paging.first - 1, last = paging.last - 1,
+			viewer = viewer_author_on(request, shown->leaderboard.id);
 	rc = database_rows(request->db, request->arena, &SHAPES, &entries, &count, request->error,
 		"iiiiisiiiiiisiiiiis", viewer, first, last, shown->leaderboard.id,
 		shown->leaderboard.task_version_id, gpu, (int64_t)charted_users, viewer, first, last,
@@ -281,13 +283,14 @@ static int view_devices(struct request *request, const struct shown_leaderboard 
 	if (rc)
 		return rc;
 	const char *devices = device_list(request->arena, shown, NULL);
+	const int64_t own_id = viewer_author_on(request, shown->leaderboard.id);
 	rc = database_rows(request->db, request->arena, &SCALING, &rows, &count, request->error,
 		"siiiiisii", devices, shown->leaderboard.id, shown->leaderboard.task_version_id,
-		(int64_t)charted_users, (int64_t)charted_users, request->viewer.id, devices,
-		shown->leaderboard.id, shown->leaderboard.task_version_id);
+		(int64_t)charted_users, (int64_t)charted_users, own_id, devices, shown->leaderboard.id,
+		shown->leaderboard.task_version_id);
 	if (rc)
 		return rc;
-	make_scaling(request->arena, &view, request->viewer.id, rows, count);
+	make_scaling(request->arena, &view, own_id, rows, count);
 	struct page page = page_make(request,
 		arena_printf(request->arena, "Devices of %s", shown->leaderboard.name), "leaderboards");
 	scaling_page(&request->body, &page, &view);
@@ -315,7 +318,7 @@ static int view_trend(struct request *request, const struct shown_leaderboard *s
 	struct trend trend = { .shown = shown,
 		.gpu = view.gpu,
 		.light = &light,
-		.own_id = is_ranked ? request->viewer.id : 0 };
+		.own_id = is_ranked ? viewer_author_on(request, shown->leaderboard.id) : 0 };
 	rc = view.gpu ? leaderboard_trend(request, &trend, &view.charts_html) : 0;
 	if (rc)
 		return rc;

@@ -11,6 +11,8 @@ handler page_home;
 handler page_contests, page_contest, page_contest_json, page_contest_csv,
 	action_contest_registration, page_contest_reveal, page_certificate;
 handler page_contest_new, action_contest_new, page_contest_manage, action_contest_manage;
+/* team.c */
+handler page_teams, action_teams;
 /* theme.c */
 handler action_theme;
 /* leaderboard.c, leaderboard_export.c, leaderboard_feed.c, badge.c, share_picture.c */
@@ -105,6 +107,8 @@ handler page_invites, action_invites, page_join, action_join;
 handler page_archive;
 /* versions.c: versions of a task, cloning */
 handler page_versions, page_version_diff, page_switch, action_switch, page_clone, action_clone;
+/* task_edit.c: edits the texts of a task */
+handler page_task_edit, action_task_edit;
 /* dry_run.c: tests a version of a task */
 handler page_dry_run, page_dry_run_status, action_dry_run;
 /* webhooks.c: sends events to other programs */

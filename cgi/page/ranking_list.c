@@ -1,6 +1,6 @@
 #include "cgi/page/ranking_list.h"
 
-#include "cgi/action/dialect.h"
+#include "cgi/http/session.h"
 #include "cgi/page/ranking_notes.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
@@ -8,6 +8,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/job/job.h"
+#include "lib/submission/dialect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,6 +117,7 @@ int ranking_filter_of_request(
 		.user = query_value(request, "user"),
 		.mine = request->viewer.id && strcmp(query_value(request, "mine"), "1") == 0,
 		.all_columns = strcmp(query_value(request, "columns"), "all") == 0,
+		.baseline = query_value(request, "baseline"),
 	};
 	int rc = take_dialect(request, shown, &filter->dialect);
 	return rc ? rc : take_period(request, &filter->period);
@@ -210,7 +212,7 @@ static int ask_for_page(struct request *request, const struct shown_leaderboard 
 	return database_rows(request->db, request->arena, &PAGE_AND_OWN, &answer->rows, &answer->count,
 		request->error, "iisiiiisi", shown->leaderboard.id, shown->leaderboard.task_version_id,
 		gpu->name, first, last, shown->leaderboard.id, shown->leaderboard.task_version_id,
-		gpu->name, request->viewer.id);
+		gpu->name, viewer_author_on(request, shown->leaderboard.id));
 }
 
 static int read_page(struct request *request, const struct shown_leaderboard *shown,
@@ -224,7 +226,7 @@ static int read_page(struct request *request, const struct shown_leaderboard *sh
 		rc = ask_for_page(request, shown, gpu, &list->paging, &answer);
 	if (rc)
 		return rc;
-	set_own(request->arena, &answer, request->viewer.id, list);
+	set_own(request->arena, &answer, viewer_author_on(request, shown->leaderboard.id), list);
 	take_page(answer, list);
 	set_comparisons(list->rows, list->row_count, notes);
 	look_for_own(list);
@@ -239,8 +241,8 @@ static int read_page(struct request *request, const struct shown_leaderboard *sh
 	(shown)->leaderboard.id, (shown)->leaderboard.task_version_id, (gpu)->name, (filter)->user, \
 		(filter)->user, (filter)->dialect, \
 		dialect_find((shown)->leaderboard.language, NULL)->name, (filter)->dialect, \
-		begin_of((filter)->period), (int64_t)(filter)->mine, (request)->viewer.id, \
-		(int64_t)(most), (int64_t)(offset)
+		begin_of((filter)->period), (int64_t)(filter)->mine, \
+		viewer_author_on((request), (shown)->leaderboard.id), (int64_t)(most), (int64_t)(offset)
 
 static void take_filtered(struct answer answer, struct ranking_list *list)
 {
@@ -263,13 +265,20 @@ static int read_filtered(struct request *request, const struct shown_leaderboard
 	int rc = database_rows(request->db, request->arena, &FILTERED_PAGE, &answer.rows, &answer.count,
 		request->error, FILTER_BINDS "iisi",
 		FILTER_VALUES(request, shown, gpu, &list->filter, ranking_rows_per_page, offset),
-		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name, request->viewer.id);
+		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name,
+		viewer_author_on(request, shown->leaderboard.id));
 	if (rc)
 		return rc;
-	set_own(request->arena, &answer, request->viewer.id, list);
+	set_own(request->arena, &answer, viewer_author_on(request, shown->leaderboard.id), list);
 	take_filtered(answer, list);
 	look_for_own(list);
 	return paging_make(&list->paging, list->total, ranking_rows_per_page, page, request->error);
+}
+
+static void take_baselines(const struct ranking_notes *notes, struct ranking_list *list)
+{
+	list->baselines = notes->baselines;
+	list->baseline_count = notes->baseline_count;
 }
 
 int ranking_list_read(struct request *request, const struct shown_leaderboard *shown,
@@ -285,8 +294,7 @@ int ranking_list_read(struct request *request, const struct shown_leaderboard *s
 	if (rc)
 		return rc;
 	list->best_ns = gpu->fastest_ns;
-	list->baselines = notes->baselines;
-	list->baseline_count = notes->baseline_count;
+	take_baselines(notes, list);
 	return list->is_filtered ? read_filtered(request, shown, gpu, list)
 							 : read_page(request, shown, gpu, notes, list);
 }
@@ -307,7 +315,7 @@ int ranking_list_has_viewer(struct request *request, const struct shown_leaderbo
 		? 0
 		: database_rows(request->db, request->arena, &OWN, &own, &count, request->error, "iisi",
 			shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name,
-			request->viewer.id);
+			viewer_author_on(request, shown->leaderboard.id));
 	*ranked = count > 0;
 	return rc;
 }
@@ -315,11 +323,16 @@ int ranking_list_has_viewer(struct request *request, const struct shown_leaderbo
 int ranking_list_read_all(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, struct ranking_list *list)
 {
+	const struct ranking_notes *notes;
 	*list = (struct ranking_list){ 0 };
 	int rc = ranking_filter_of_request(request, shown, &list->filter);
 	list->is_filtered = !rc && is_filtering(&list->filter);
 	if (rc || !gpu)
 		return rc;
+	rc = ranking_notes_read(request, shown, gpu, &notes);
+	if (rc)
+		return rc;
+	take_baselines(notes, list);
 	list->best_ns = gpu->fastest_ns;
 	if (list->is_filtered)
 		return database_rows(request->db, request->arena, &FILTERED_ALL, &list->rows,
@@ -333,7 +346,12 @@ int ranking_list_read_all(struct request *request, const struct shown_leaderboar
 int ranking_list_read_behind(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list)
 {
+	const struct ranking_notes *notes;
 	*list = (struct ranking_list){ .total = gpu->entries, .best_ns = gpu->fastest_ns };
+	int rc = ranking_notes_read(request, shown, gpu, &notes);
+	if (rc)
+		return rc;
+	take_baselines(notes, list);
 	return database_rows(request->db, request->arena, &BETWEEN, &list->rows, &list->row_count,
 		request->error, "iisii", shown->leaderboard.id, shown->leaderboard.task_version_id,
 		gpu->name, after + 1, after + most);
@@ -371,6 +389,7 @@ const char *ranking_address(struct arena *arena, const struct shown_leaderboard 
 		add_value(&address, "period", filter->period ? filter->period->name : NULL);
 		add_number(&address, "mine", filter->mine);
 		add_value(&address, "columns", filter->all_columns && !*ending ? "all" : NULL);
+		add_value(&address, "baseline", filter->baseline);
 	}
 	add_number(&address, "page", page);
 	return arena_strdup(arena, buffer_string(&address));

@@ -3,10 +3,11 @@
  * comparisons.
  *
  * - ?user=ad: users whose name contains "ad"
- * - ?language=triton: the dialect of the source (cgi/action/dialect.h)
+ * - ?language=triton: the dialect of the source (lib/submission/dialect.h)
  * - ?period=week: submitted within the last day, week or month
  * - ?mine=1: only the viewer's row
  * - ?columns=all: more columns
+ * - ?baseline=torch: the speed-up against this baseline (cgi/page/speed_up.h)
  * - ?page=2
  *
  * Filters select rows but do not change them: ranks and gaps are always those of the whole
@@ -31,7 +32,9 @@ struct ranking_filter {
 	const char *dialect;                 /* "": any */
 	const struct ranking_period *period; /* NULL: any */
 	bool mine;
-	bool all_columns; /* selects no rows, but a filtered page keeps it */
+	/* These select no rows, but a filtered page keeps them. */
+	bool all_columns;
+	const char *baseline; /* "": the first */
 };
 
 struct ranking_list {
@@ -62,7 +65,7 @@ int ranking_list_read(struct request *request, const struct shown_leaderboard *s
 int ranking_list_has_viewer(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, bool *ranked);
 
-/* Reads all rows that match the filter, without baselines and comparisons. */
+/* Reads all rows that match the filter, and the baselines, without comparisons. */
 int ranking_list_read_all(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, struct ranking_list *list);
 

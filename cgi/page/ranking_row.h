@@ -13,11 +13,12 @@ struct ranking_row {
 	 * are 0 for a baseline. */
 	int64_t position, place;
 	int64_t user_id, submission_id, submitted_at_ms; /* may be SQL_NULL_INTEGER in a baseline */
-	const char *user;                                /* the user's name, or the baseline's file */
-	const char *engine;                              /* NULL: unknown */
-	const char *dialect; /* NULL: unknown; for a baseline "template" or "sample" */
-	int64_t attempts;    /* the user's ranked submissions that passed on this device */
-	int64_t results; /* of equal source, whose mean is the score; SQL_NULL_INTEGER: a baseline */
+	const char *user;   /* the user's name, or the baseline's name or file */
+	const char *engine; /* NULL: unknown */
+	/* NULL: unknown; of a baseline the role: "baseline", "template" or "sample". */
+	const char *dialect;
+	int64_t attempts; /* the user's ranked submissions that passed on this device */
+	int64_t results;  /* of equal source, whose mean is the score; SQL_NULL_INTEGER: a baseline */
 	double score_ns, score_err_ns;
 	double above_ns; /* the fastest time of the group above in the whole ranking; NAN: none */
 	/* On a filtered page: the number of rows that match the filter, on all pages. SQL_NULL_INTEGER:

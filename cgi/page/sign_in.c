@@ -86,12 +86,13 @@ static void hash_browser(const struct request *request, hash out)
 
 /* ---- errors ---- */
 
-/* Shows the page from which the sign-in began, with the error. */
-static int show_refusal(struct request *request, int rc)
+/* Shows the page from which the sign-in began, with the error. `conflict` is the status of
+ * ERROR_CONFLICT: 502 if the provider is to blame, 409 if the account changed meanwhile. */
+static int show_refusal(struct request *request, int rc, int conflict)
 {
 	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM || rc == ERROR_NOT_FOUND)
 		return rc;
-	request->status = rc == ERROR_LIMIT ? 429 : rc == ERROR_CONFLICT ? 502 : 403;
+	request->status = rc == ERROR_LIMIT ? 429 : rc == ERROR_CONFLICT ? conflict : 403;
 	return request->viewer.id ? identities_show(request) : login_show(request);
 }
 
@@ -137,7 +138,7 @@ int page_sign_in_begin(struct request *request)
 		rc = store_sign_in(request, provider, &secrets);
 	if (rc) {
 		request->location = NULL;
-		return show_refusal(request, rc);
+		return show_refusal(request, rc, 502);
 	}
 	request->may_be_cached = false;
 	request->status = 303;
@@ -251,9 +252,10 @@ int page_sign_in_back(struct request *request)
 		rc = provider_vouch(request->arena, request->config, provider, &secrets,
 			request_query_or(request, "code", ""), &vouched, request->error);
 	}
+	int conflict = rc ? 502 : 409;
 	if (!rc)
 		rc = receive(request, provider, &sign_in, &vouched);
-	return rc ? show_refusal(request, rc) : 0;
+	return rc ? show_refusal(request, rc, conflict) : 0;
 }
 
 /* ---- what to do with a new identity ---- */

@@ -33,7 +33,7 @@ struct submission_row {
 	int64_t withdrawn; /* the author withdrew it */
 	int64_t hidden;    /* only its author and who may read all of the leaderboard see it */
 	const char *hidden_reason;
-	const char *submitted_by; /* who submitted for the author; NULL: the author */
+	const char *submitted_by; /* who submitted for the author or the team; NULL: the author */
 	const char *disqualified; /* the reason; NULL: it is not disqualified */
 	/* From the task's definition; NULL: not given, or not read (submission_without_task). `slot`
 	 * names the task's file in whose place the submission's file is. */

@@ -16,7 +16,7 @@ static int show_cancelling(
 	if (rc)
 		return rc;
 	struct cancel_form form = { .row = row,
-		.is_author = request->viewer.id == row->user_id,
+		.is_author = viewer_acts_for(&request->viewer, row->user_id),
 		.typed = request_form_or(request, "number", ""),
 		.error = error };
 	for (size_t i = 0; i < count; i++) {
@@ -40,7 +40,7 @@ int page_submission_cancel(struct request *request)
 /* An admin who cancels another user's submission must type its number. */
 static bool is_confirmed(const struct request *request, const struct submission_row *row)
 {
-	return request->viewer.id == row->user_id
+	return viewer_acts_for(&request->viewer, row->user_id)
 		|| strcmp(request_form_or(request, "number", ""),
 			   arena_printf(request->arena, "%lld", (long long)row->id))
 		== 0;

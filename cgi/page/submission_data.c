@@ -3,6 +3,7 @@
 
 #include "cgi/http/paging.h"
 #include "lib/database/blob.h"
+#include "lib/intake/submission.h"
 #include "lib/job/job.h"
 #include "lib/leaderboard/visibility.h"
 
@@ -57,13 +58,13 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		"  l.frozen_at AS frozen_at_ms, s.sha256, s.note, s.withdrawn_at IS NOT " \
 		"NULL AS withdrawn, " \
 		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " DISQUALIFICATION \
-		" AS disqualified, " \
-		"(SELECT w.name FROM users w WHERE w.id = s.submitted_by) AS submitted_by, " task \
-		", " source " AS source " \
-		"FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = " \
-		"s.leaderboard_id " \
-		"JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? AND " MAY_SEE_LEADERBOARD \
-		" AND " MAY_SEE_TRIAL)
+		" AS disqualified, " SQL_SUBMITTED_BY( \
+			"s") " AS submitted_by, " task ", " source " AS source " \
+				 "FROM submissions s JOIN users u ON u.id = s.user_id JOIN leaderboards l ON " \
+				 "l.id = " \
+				 "s.leaderboard_id " \
+				 "JOIN task_versions v ON v.id = s.task_version_id WHERE s.id = ? " \
+				 "AND " MAY_SEE_LEADERBOARD " AND " MAY_SEE_TRIAL)
 #define NO_TASK "NULL AS slot, NULL AS flops, NULL AS bytes, NULL AS tolerance"
 /* The slot is the file of the task in whose place the submission's file is. */
 #define TASK \
@@ -82,7 +83,7 @@ const struct statement submission_reading = SUBMISSION_WITH(NO_TASK, "NULL"),
 
 static bool is_author(const struct request *request, const struct submission_row *row)
 {
-	return request->viewer.id && request->viewer.id == row->user_id;
+	return viewer_acts_for(&request->viewer, row->user_id);
 }
 
 bool submission_is_read(const struct request *request, const struct submission_row *row)
@@ -145,7 +146,7 @@ int submission_to_cancel(struct request *request, struct submission_row *row)
 int submission_of_author(struct request *request, const char *deed, struct submission_row *row)
 {
 	int rc = submission_without_task(request, row);
-	return rc || request->viewer.id == row->user_id
+	return rc || is_author(request, row)
 		? rc
 		: fail(request->error, ERROR_FORBIDDEN, "Only its author may %s.", deed);
 }

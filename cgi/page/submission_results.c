@@ -547,7 +547,7 @@ static struct submission_view view_of(
 		.is_admin = request->viewer.role == ROLE_ADMIN,
 		.may_moderate = row->right >= RIGHT_CHANGE,
 		.may_read_all = row->right >= RIGHT_READ,
-		.is_author = request->viewer.id && request->viewer.id == row->user_id };
+		.is_author = viewer_acts_for(&request->viewer, row->user_id) };
 }
 
 static int ask_for_results(struct request *request, int64_t id, struct database_answer *answers)

@@ -1,11 +1,12 @@
 /* Accepts the submission that a form sends. */
 #include "cgi/page/submit.h"
 
-#include "cgi/action/submission.h"
+#include "cgi/http/session.h"
 #include "cgi/page/pages.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/intake/submission.h"
 #include "lib/submission/directive.h"
 #include "lib/submission/file.h"
 
@@ -21,7 +22,7 @@ int submit_say_when(
 	struct error own = { 0 };
 	int64_t wait_s = queue_wait_s;
 	int rc = quota_uses(request->db, request->arena, request->config, leaderboard->id,
-		request->viewer.id, uses, &own);
+		viewer_author_on(request, leaderboard->id), uses, &own);
 	for (size_t i = 0; i < quota_modes && !rc; i++)
 		if (strcmp(uses[i].mode, mode) == 0 && uses[i].wait_s)
 			wait_s = uses[i].wait_s;

@@ -39,8 +39,10 @@ struct submit_form {
 	const struct task *task;
 	const struct task_view *view; /* NULL on /submit */
 	const char *closed;           /* why the leaderboard accepts no submissions; or NULL */
-	bool is_site_stopped;         /* an admin stopped submissions to the whole site */
-	bool is_practice;             /* the deadline has passed, so the submission is not ranked */
+	/* The contest that the viewer must register for first; NULL: none. */
+	const char *contest, *contest_title;
+	bool is_site_stopped; /* an admin stopped submissions to the whole site */
+	bool is_practice;     /* the deadline has passed, so the submission is not ranked */
 	struct submit_gpu *gpus;
 	size_t gpu_count, open_gpu_count;
 	const char *mode, *code;           /* as typed */

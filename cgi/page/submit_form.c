@@ -1,14 +1,16 @@
 /* The form for a submission: what it offers, and what the visitor should know before. */
 #include "cgi/page/submit.h"
 
-#include "cgi/action/intake.h"
 #include "cgi/http/paging.h"
+#include "cgi/http/session.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/contest/contest.h"
+#include "lib/intake/intake.h"
 #include "lib/job/wait.h"
 #include "lib/leaderboard/role.h"
 #include "lib/leaderboard/visibility.h"
@@ -62,6 +64,18 @@ static const struct statement TEMPLATE = SELECT(struct template_row, TEMPLATE_CO
 	"JOIN blobs b ON b.sha256 = f.sha256 "
 	"WHERE f.task_version_id = ? AND f.role = 'template' AND LOWER(f.path) = LOWER(?)");
 
+/* The contest that the author must register for before submitting. */
+struct contest_row {
+	const char *name, *title;
+};
+static const struct column CONTEST_COLUMNS[] = { TEXT(struct contest_row, name),
+	TEXT(struct contest_row, title) };
+#define LACKS_REGISTRATION SQL_LACKS_REGISTRATION("l")
+static const struct statement CONTEST = SELECT(struct contest_row, CONTEST_COLUMNS,
+	"SELECT o.name, o.title FROM leaderboards l "
+	"JOIN contest_problems part ON part.leaderboard_id = l.id "
+	"JOIN contests o ON o.id = part.contest_id WHERE l.id = ? AND " LACKS_REGISTRATION);
+
 /* The leaderboard's devices. */
 struct device_row {
 	const char *name, *product;
@@ -113,6 +127,7 @@ enum {
 	ANSWER_LAST,
 	ANSWER_FROM,
 	ANSWER_TEMPLATE,
+	ANSWER_CONTEST,
 	ANSWER_WINDOWS
 };
 static const struct statement *const FORM_PARTS[] = {
@@ -122,6 +137,7 @@ static const struct statement *const FORM_PARTS[] = {
 	[ANSWER_LAST] = &LAST_CHOICES,
 	[ANSWER_FROM] = &CHOICES_OF,
 	[ANSWER_TEMPLATE] = &TEMPLATE,
+	[ANSWER_CONTEST] = &CONTEST,
 	[ANSWER_WINDOWS] = &quota_windows[0],
 	&quota_windows[1],
 	&quota_windows[2],
@@ -140,8 +156,9 @@ static const char *wanted_template(const struct request *request, const struct t
 static int read_submit_form(struct request *request, const struct submit_form *form,
 	const struct quota_use uses[static quota_modes], struct database_answer *answers)
 {
-	int64_t user = request->viewer.id, leaderboard_id = form->leaderboard->id,
-			version = form->leaderboard->task_version_id, none = 0;
+	int64_t viewer = request->viewer.id, user = viewer_author_on(request, form->leaderboard->id),
+			leaderboard_id = form->leaderboard->id, version = form->leaderboard->task_version_id,
+			none = 0;
 	if (!user)
 		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers,
 			request->error, "iii", leaderboard_id, none, none);
@@ -151,14 +168,16 @@ static int read_submit_form(struct request *request, const struct submit_form *f
 		"ii"
 		"iiii"
 		"is"
+		"ii"
 		"iiii"
 		"iiii"
 		"iiii"
 		"iiii",
 		leaderboard_id, none, none, user, leaderboard_id, query_number(request, "from", 0),
-		leaderboard_id, user, user, version, wanted_template(request, form->task),
-		QUOTA_WINDOW(user, leaderboard_id, uses[0]), QUOTA_WINDOW(user, leaderboard_id, uses[1]),
-		QUOTA_WINDOW(user, leaderboard_id, uses[2]), QUOTA_WINDOW(user, leaderboard_id, uses[3]));
+		leaderboard_id, viewer, viewer, version, wanted_template(request, form->task),
+		leaderboard_id, user, QUOTA_WINDOW(user, leaderboard_id, uses[0]),
+		QUOTA_WINDOW(user, leaderboard_id, uses[1]), QUOTA_WINDOW(user, leaderboard_id, uses[2]),
+		QUOTA_WINDOW(user, leaderboard_id, uses[3]));
 }
 
 static size_t split_gpu_names(struct arena *arena, const char *list, const char ***names)
@@ -364,6 +383,11 @@ static int fill_form(struct request *request, struct submit_form *form,
 	if (rc)
 		return rc;
 	form->is_site_stopped = answers[ANSWER_STOP].count;
+	if (request->viewer.id && answers[ANSWER_CONTEST].count) {
+		const struct contest_row *contest = answers[ANSWER_CONTEST].rows;
+		form->contest = contest->name;
+		form->contest_title = contest->title;
+	}
 	list_gpus(request, form, answers, &choices);
 	for (size_t mode = 0; request->viewer.id && mode < quota_modes; mode++)
 		quota_window_read(&answers[ANSWER_WINDOWS + mode], &uses[mode]);
@@ -427,6 +451,8 @@ static const char *why_closed(
 		return "This leaderboard is closed and takes no submissions now.";
 	if (form->is_site_stopped)
 		return INTAKE_STOPPED_SENTENCE;
+	if (form->contest)
+		return "This leaderboard is a problem of a contest, and you are not registered for it.";
 	if (!form->gpu_count)
 		return "This leaderboard has no device yet, so nothing can run. Its creator or an admin "
 			   "must choose one.";
@@ -473,7 +499,7 @@ static const struct statement EXTENSION = SELECT(struct extension_row, EXTENSION
 	"SELECT deadline AS deadline_ms FROM leaderboard_extensions WHERE leaderboard_id = ? "
 	"AND user_id = ?");
 
-/* Puts the viewer's own deadline in place of one that has passed. */
+/* Puts the deadline of the viewer, or of their team, in place of one that has passed. */
 static int extend_deadline(
 	struct request *request, struct leaderboard *leaderboard, struct error *error)
 {
@@ -481,7 +507,7 @@ static int extend_deadline(
 	if (!request->viewer.id || !has_ended(leaderboard))
 		return 0;
 	int rc = database_row(request->db, request->arena, &EXTENSION, &own, error, "ii",
-		leaderboard->id, request->viewer.id);
+		leaderboard->id, viewer_author_on(request, leaderboard->id));
 	if (!rc && own.deadline_ms > leaderboard->deadline_ms)
 		leaderboard->deadline_ms = own.deadline_ms;
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
@@ -568,6 +594,7 @@ int submit_show_again(struct request *request, const struct leaderboard *leaderb
 static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name),
 	TEXT(struct open_leaderboard, last_mode), TEXT(struct open_leaderboard, license) };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
+#define IS_LATE SQL_ACTS_FOR("late.id", "e.user_id")
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
 	"SELECT l.name, last.mode AS last_mode, IF(" SQL_SOURCE_POLICY(
 		"l") " = 'never', NULL, NULLIF(l.source_license, '')) AS license FROM leaderboards l LEFT "
@@ -576,8 +603,9 @@ static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMN
 			 "WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
 			 "WHERE accepting AND archived_at IS NULL "
 			 "AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3) OR EXISTS (SELECT 1 "
-			 "FROM leaderboard_extensions e WHERE e.leaderboard_id = l.id AND e.user_id = ? "
-			 "AND e.deadline > UTC_TIMESTAMP(3))) AND " MAY_SEE_LEADERBOARD " ORDER BY name");
+			 "FROM leaderboard_extensions e JOIN users late ON late.id = ? "
+			 "WHERE e.leaderboard_id = l.id AND " IS_LATE " AND e.deadline > UTC_TIMESTAMP(3))) "
+			 "AND " MAY_SEE_LEADERBOARD " ORDER BY name");
 
 /* Fills a new form with the leaderboard and mode of the viewer's last submission, if that
  * leaderboard still accepts submissions. */

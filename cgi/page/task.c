@@ -20,7 +20,7 @@ enum { listed_most = 8 }; /* limits the names in an error, which holds 1023 byte
 
 /* The groups of files on the page: one for each value of enum task_file_role, and two more.
  * ROLE_ENGINE has Podium's own files. ROLE_UNUSED has files of the role `file` that do not run. */
-enum { ROLE_ENGINE = ROLE_DEFINITION + 1, ROLE_UNUSED };
+enum { ROLE_ENGINE = ROLE_BASELINE + 1, ROLE_UNUSED };
 static const struct {
 	const char *name, *title, *titles, *meaning;
 } ROLES[] = {
@@ -32,12 +32,14 @@ static const struct {
 		"Submissions of the task's author, with the verdict that each must get." },
 	[ROLE_DEFINITION] = { "definition", "Definition", "Definition",
 		"What the author has written; the settings come from it." },
+	[ROLE_BASELINE] = { "baseline", "Baseline", "Baselines",
+		"Files that Podium times on each device beside the ranking." },
 	[ROLE_UNUSED] = { "file", "File", "Files that do not run",
 		"Podium's engine takes the place of the task's harness." },
 };
 /* The groups in the order of the page. */
-static const int ORDER[] = { ROLE_FILE, ROLE_ENGINE, ROLE_TEMPLATE, ROLE_SAMPLE, ROLE_DEFINITION,
-	ROLE_UNUSED };
+static const int ORDER[] = { ROLE_FILE, ROLE_ENGINE, ROLE_TEMPLATE, ROLE_BASELINE, ROLE_SAMPLE,
+	ROLE_DEFINITION, ROLE_UNUSED };
 
 static size_t role_of(const struct task_view_file *file)
 {
@@ -86,11 +88,23 @@ static const char *template_source(const struct task *task, const char *language
 	return language;
 }
 
-/* Returns a file's name. A template's path is only its language, so its name comes from the
- * task. */
+static const char *baseline_source(const struct task *task, const char *name)
+{
+	for (size_t i = 0; i < task->baseline_count; i++)
+		if (strcmp(task->baselines[i].name, name) == 0)
+			return task->baselines[i].source;
+	return name;
+}
+
+/* Returns a file's name. The path is only the language of a template and the name of a baseline, so
+ * their names come from the task. */
 static const char *task_file_name(const struct task *task, const struct task_view_file *file)
 {
-	return role_of(file) == ROLE_TEMPLATE ? template_source(task, file->path) : file->path;
+	switch (role_of(file)) {
+	case ROLE_TEMPLATE: return template_source(task, file->path);
+	case ROLE_BASELINE: return baseline_source(task, file->path);
+	default: return file->path;
+	}
 }
 
 static const char *sample_note(struct arena *arena, const struct task *task, const char *path)
@@ -113,6 +127,7 @@ static const char *note_of(
 	switch (role_of(file)) {
 	case ROLE_FILE: return file_note(arena, task, file->path);
 	case ROLE_TEMPLATE: return template_source(task, file->path);
+	case ROLE_BASELINE: return baseline_source(task, file->path);
 	case ROLE_SAMPLE: return sample_note(arena, task, file->path);
 	case ROLE_ENGINE: return engine_source_find(file->path).note;
 	default: return "";

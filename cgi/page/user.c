@@ -18,7 +18,7 @@ enum { most_places = 500 };
 /* One row for each place; a user without places has one row without a place. */
 struct user_row {
 	int64_t id, created_at_ms, deleted_at_ms;
-	const char *name;
+	const char *name, *kind;
 	struct user_place place;
 };
 #define PLACE(kind, member) \
@@ -28,6 +28,7 @@ struct user_row {
 static const struct column USER_COLUMNS[] = {
 	INTEGER(struct user_row, id),
 	TEXT(struct user_row, name),
+	TEXT(struct user_row, kind),
 	TIME(struct user_row, created_at_ms),
 	TIME(struct user_row, deleted_at_ms),
 	PLACE(COLUMN_INTEGER, leaderboard_id),
@@ -52,7 +53,7 @@ static const struct column USER_COLUMNS[] = {
 /* Reads only places that the leaderboards' pages show, too: places in the current version of the
  * task, on devices that the leaderboard still has. */
 static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
-	"SELECT u.id, u.name, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, "
+	"SELECT u.id, u.name, u.kind, u.created_at AS created_at_ms, u.deleted_at AS deleted_at_ms, "
 	"l.id AS leaderboard_id, l.name AS leaderboard, r.gpu, "
 	"  l.deadline AS deadline_ms, l.accepting, l.practice, l.archived_at AS archived_at_ms, "
 	"  r.place, r.tied AS is_tie, (SELECT e.position FROM ranking e "
@@ -106,6 +107,14 @@ static void take_places(
 	count_places(view);
 }
 
+static int read_team(struct request *request, struct user_view *view)
+{
+	struct team *team = arena_alloc(request->arena, sizeof *team);
+	int rc = team_by_id(request->db, request->arena, view->id, team, request->error);
+	view->team = rc ? NULL : team;
+	return rc;
+}
+
 int user_read(struct request *request, const char *name, struct user_view *view)
 {
 	struct database_answer answers[COUNT(PAGE_PARTS)] = { 0 };
@@ -120,7 +129,8 @@ int user_read(struct request *request, const char *name, struct user_view *view)
 			quote(request->arena, name));
 	take_places(request->arena, answers[0].rows, answers[0].count, view);
 	view->activity = activity_make(answers[1].rows, answers[1].count, now_ms());
-	return 0;
+	const struct user_row *row = answers[0].rows;
+	return strcmp(row->kind, "team") == 0 ? read_team(request, view) : 0;
 }
 
 void user_group_places(struct arena *arena, struct user_view *view)

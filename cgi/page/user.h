@@ -4,6 +4,7 @@
 #define PODIUM_CGI_PAGE_USER_H
 
 #include "cgi/page/activity.h"
+#include "lib/account/team.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,7 @@ struct user_place {
 struct user_view {
 	int64_t id;
 	const char *name;
+	const struct team *team;              /* the account is a team; NULL: a person */
 	int64_t created_at_ms, deleted_at_ms; /* TIME_NULL: not deleted */
 	/* The newest first, at most 500. user_group_places makes those of one leaderboard adjacent. */
 	struct user_place *places;

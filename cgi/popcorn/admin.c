@@ -2,11 +2,11 @@
 #include "cgi/popcorn/admin.h"
 
 #include "cgi/action/cancellation.h"
-#include "cgi/action/intake.h"
 #include "cgi/action/moderation.h"
 #include "cgi/api/api.h"
 #include "cgi/popcorn/popcorn.h"
 #include "lib/base/scope.h"
+#include "lib/intake/intake.h"
 #include "lib/leaderboard/role.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "cgi/action/invite.h"
 #include "cgi/api/api.h"
 #include "cgi/http/rate_limit.h"
+#include "cgi/http/session.h"
 #include "cgi/popcorn/state.h"
 #include "lib/base/quote.h"
 #include "lib/job/wait.h"
@@ -35,7 +36,7 @@ int popcorn_recognise(struct request *request)
 		.name = holder->user,
 		.role = holder->role,
 		.has_role = holder->has_role };
-	return 0;
+	return viewer_read_teams(request, holder->in_teams);
 }
 
 static int refuse_stranger(struct request *request, const struct call *call)
@@ -91,13 +92,29 @@ static int64_t polled_submission(const struct request *request)
 		: 0;
 }
 
+/* Whether the request is a poll of --profile-brev. */
+static bool polls_profile(const struct request *request)
+{
+	static const char beginning[] = "/popcorn/jobs/";
+	return request->method == METHOD_GET
+		&& strncmp(request->path, beginning, sizeof beginning - 1) == 0
+		&& !strchr(request->path + sizeof beginning - 1, '/');
+}
+
 void popcorn_refuse(struct request *request, int code, const char *title, const char *sentence)
 {
 	(void)title;
 	int64_t polled = polled_submission(request);
 	const char *secret = request_header(request, ID);
-	if (polled && secret
-		&& (code == ERROR_DATABASE || code == ERROR_SYSTEM || code == ERROR_LIMIT)) {
+	bool is_temporary = code == ERROR_DATABASE || code == ERROR_SYSTEM || code == ERROR_LIMIT;
+	if (is_temporary && polls_profile(request)) {
+		request->status = 200;
+		respond_json(request,
+			json_pack("{s:s, s:n, s:n, s:[]}", "status", "pending", "queue_position", "error",
+				"artifacts"));
+		return;
+	}
+	if (is_temporary && polled && secret) {
 		request->status = 200;
 		request->content_type = "application/json";
 		popcorn_state_recall(secret, polled, &request->body);
@@ -199,7 +216,12 @@ int popcorn_leaderboards(struct request *request)
 
 int popcorn_leaderboard(struct request *request, size_t star, struct leaderboard *leaderboard)
 {
-	const char *name = request->path_parameters[star];
+	return popcorn_leaderboard_named(request, request->path_parameters[star], leaderboard);
+}
+
+int popcorn_leaderboard_named(
+	struct request *request, const char *name, struct leaderboard *leaderboard)
+{
 	int rc = leaderboard_seen_by(
 		request->db, request->arena, request->viewer.id, name, leaderboard, request->error);
 	return rc == ERROR_NOT_FOUND

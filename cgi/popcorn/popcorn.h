@@ -23,12 +23,19 @@ void popcorn_refuse(struct request *request, int code, const char *title, const 
 /* Finds the leaderboard at a `*` of the path, if the viewer may see it. Case does not matter. */
 struct leaderboard;
 int popcorn_leaderboard(struct request *request, size_t star, struct leaderboard *leaderboard);
+int popcorn_leaderboard_named(
+	struct request *request, const char *name, struct leaderboard *leaderboard);
+/* Reads a submission. Fails with "Not authorized to ACTION ..." if it is not the viewer's. */
+int popcorn_read_own(
+	struct request *request, int64_t id, const char *action, struct popcorn_result *result);
 
 /* popcorn.c: signing in, listing leaderboards and GPUs, rankings, joining */
 handler popcorn_health, popcorn_auth_init, popcorn_leaderboards, popcorn_gpus, popcorn_join,
 	popcorn_runner_queue, popcorn_rankings, popcorn_submission_count;
 /* submit.c: submitting, in the background or on an open connection */
-handler popcorn_submit, popcorn_submit_and_wait;
+handler popcorn_submit, popcorn_submit_and_wait, popcorn_profile;
+/* profile.c: what --profile-brev polls and downloads */
+handler popcorn_profile_job, popcorn_profile_reports;
 /* submissions.c: the viewer's submissions and their results */
 handler popcorn_submissions, popcorn_submission, popcorn_submission_delete;
 

@@ -3,6 +3,7 @@
 
 #include "cgi/render/zip_pack.h"
 #include "lib/base/format.h"
+#include "lib/base/gzip.h"
 #include "lib/base/rank.h"
 #include "lib/base/scope.h"
 #include "lib/gpu/floor.h"
@@ -49,23 +50,47 @@ struct context {
 	size_t trace_bytes; /* of profiler files in the answer so far */
 };
 
-/* Packs the stage's profiler files into a zip, in base64. */
-static int read_trace(
-	struct context *context, int64_t stage_id, json_t **trace, struct error *error)
+static int pack_traces(
+	struct database *db, struct zip_pack *zip, int64_t stage_id, struct error *error)
 {
 	struct trace_row *rows;
 	size_t count;
-	cleanup_buffer struct buffer packed = { 0 }, gzip = { 0 };
-	struct zip_pack zip = { .out = &packed, .arena = context->arena };
-	int rc =
-		database_rows(context->db, context->arena, &TRACES, &rows, &count, error, "i", stage_id);
+	cleanup_buffer struct buffer gzip = { 0 };
+	int rc = database_rows(db, zip->arena, &TRACES, &rows, &count, error, "i", stage_id);
 	for (size_t i = 0; i < count && !rc; i++) {
 		buffer_append(&gzip, rows[i].content.bytes, rows[i].content.length);
 		if (i + 1 < count && strcmp(rows[i + 1].name, rows[i].name) == 0)
 			continue;
-		rc = zip_pack_gzip(&zip, rows[i].name, gzip.data, gzip.length, error);
+		rc = zip_pack_gzip(zip, rows[i].name, gzip.data, gzip.length, error);
 		buffer_clear(&gzip);
 	}
+	return rc;
+}
+
+int popcorn_profile_zip(struct database *db, struct arena *arena, const struct popcorn_stage *stage,
+	struct buffer *out, struct error *error)
+{
+	struct zip_pack zip = { .out = out, .arena = arena };
+	cleanup_buffer struct buffer text = { 0 }, gzip = { 0 };
+	int rc = pack_traces(db, &zip, stage->id, error);
+	for (size_t i = 0; i < stage->case_count; i++)
+		if (stage->cases[i].report)
+			buffer_printf(&text, "%s\n", stage->cases[i].report);
+	if (!rc && text.length)
+		rc = gzip_pack(text.data, text.length, &gzip, error);
+	if (!rc && text.length)
+		rc = zip_pack_gzip(&zip, "ncu-details.txt", gzip.data, gzip.length, error);
+	zip_pack_end(&zip);
+	return rc;
+}
+
+/* Packs the stage's profiler files into a zip, in base64. */
+static int read_trace(
+	struct context *context, int64_t stage_id, json_t **trace, struct error *error)
+{
+	cleanup_buffer struct buffer packed = { 0 };
+	struct zip_pack zip = { .out = &packed, .arena = context->arena };
+	int rc = pack_traces(context->db, &zip, stage_id, error);
 	zip_pack_end(&zip);
 	if (!rc)
 		*trace = popcorn_base64(packed.data, packed.length);

@@ -10,4 +10,9 @@
 int popcorn_results(struct database *db, struct arena *arena, const struct config *config,
 	const struct popcorn_result *result, json_t **results, json_t **reports, struct error *error);
 
+/* Appends a zip of a profile stage: its profiler's files, and its report as ncu-details.txt.
+ * `stage` comes from popcorn_result_read_whole. */
+int popcorn_profile_zip(struct database *db, struct arena *arena, const struct popcorn_stage *stage,
+	struct buffer *out, struct error *error);
+
 #endif

@@ -32,6 +32,14 @@ static const struct statement OF_USER = SELECT(struct listed, LISTED_COLUMNS,
 	"JOIN leaderboards l ON l.id = s.leaderboard_id "
 	"WHERE s.user_id = ? AND NOT s.dry_run AND s.withdrawn_at IS NULL ORDER BY s.id DESC "
 	"LIMIT ? OFFSET ?");
+/* The submissions of the viewer, who is in teams, and of the teams. */
+static const struct statement OF_USER_AND_TEAMS = SELECT(struct listed, LISTED_COLUMNS,
+	"SELECT s.id, s.submitted_at AS submitted_at_ms, l.name AS leaderboard, s.file_name "
+	"FROM (SELECT ? AS id UNION SELECT team_id FROM team_members WHERE user_id = ?) own "
+	"STRAIGHT_JOIN submissions s FORCE INDEX (submissions_user) ON s.user_id = own.id "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"WHERE ? IN ('', l.name) AND NOT s.dry_run AND s.withdrawn_at IS NULL ORDER BY s.id DESC "
+	"LIMIT ? OFFSET ?");
 static const struct statement OF_LEADERBOARD = SELECT(struct listed, LISTED_COLUMNS,
 	"SELECT s.id, s.submitted_at AS submitted_at_ms, l.name AS leaderboard, s.file_name "
 	"FROM leaderboards l STRAIGHT_JOIN submissions s FORCE INDEX (submissions_history) ON "
@@ -68,6 +76,10 @@ static int read_listed_submissions(struct request *request, struct listed **rows
 		rc = api_query_integer(request, "offset", 0, 1000000, 0, &offset);
 	if (rc)
 		return rc;
+	if (request->viewer.team_count)
+		return database_rows(request->db, request->arena, &OF_USER_AND_TEAMS, rows, count,
+			request->error, "iisii", request->viewer.id, request->viewer.id,
+			leaderboard ? leaderboard : "", limit, offset);
 	return leaderboard ? database_rows(request->db, request->arena, &OF_LEADERBOARD, rows, count,
 			   request->error, "isii", request->viewer.id, leaderboard, limit, offset)
 					   : database_rows(request->db, request->arena, &OF_USER, rows, count,
@@ -123,21 +135,26 @@ int popcorn_submissions(struct request *request)
 
 /* ---- one submission ---- */
 
-/* Reads the submission whose number is in the URL. Fails if it is not the viewer's. */
-static int read_own(struct request *request, const char *action, struct popcorn_result *result)
+int popcorn_read_own(
+	struct request *request, int64_t id, const char *action, struct popcorn_result *result)
 {
-	int64_t id;
-	int rc = api_path_id(request, 0, "submission", &id);
-	if (!rc)
-		rc = popcorn_result_read(
-			request->db, request->arena, id, request->viewer.id, result, request->error);
-	bool is_own = !rc && result->user_id == request->viewer.id;
+	int rc = popcorn_result_read(
+		request->db, request->arena, id, request->viewer.id, result, request->error);
+	bool is_own = !rc && viewer_acts_for(&request->viewer, result->user_id);
 	if (rc == ERROR_NOT_FOUND || (!rc && !is_own && !result->sees))
 		return fail(request->error, ERROR_NOT_FOUND, "Submission not found");
 	if (!rc && !is_own)
 		return fail(
 			request->error, ERROR_FORBIDDEN, "Not authorized to %s this submission", action);
 	return rc;
+}
+
+/* Reads the submission whose number is in the URL. */
+static int read_own(struct request *request, const char *action, struct popcorn_result *result)
+{
+	int64_t id;
+	int rc = api_path_id(request, 0, "submission", &id);
+	return rc ? rc : popcorn_read_own(request, id, action, result);
 }
 
 static json_t *submission_result_json(struct request *request, const struct popcorn_result *result)

@@ -1,13 +1,13 @@
 /* Creates submissions from popcorn-cli. */
 #include "cgi/popcorn/popcorn.h"
 
-#include "cgi/action/submission.h"
 #include "cgi/api/api.h"
 #include "cgi/popcorn/events.h"
 #include "cgi/popcorn/stream.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/intake/submission.h"
 #include "lib/leaderboard/leaderboard.h"
 
 #include <string.h>
@@ -182,4 +182,56 @@ int popcorn_submit_and_wait(struct request *request)
 			request->arena, "submission %lld was created for %s", (long long)id, intake.gpu));
 	request->follows = id;
 	return 0;
+}
+
+/* ---- --profile-brev ---- */
+
+struct benchmarks {
+	int64_t count;
+};
+static const struct column BENCHMARKS_COLUMNS[] = { INTEGER(struct benchmarks, count) };
+static const struct statement BENCHMARKS = SELECT(struct benchmarks, BENCHMARKS_COLUMNS,
+	"SELECT COALESCE(JSON_LENGTH(definition, '$.benchmarks'), 0) AS count FROM task_versions "
+	"WHERE id = ?");
+
+static int check_benchmark(
+	struct request *request, const struct leaderboard *leaderboard, int64_t index)
+{
+	struct benchmarks benchmarks;
+	int rc = database_row(request->db, request->arena, &BENCHMARKS, &benchmarks, request->error,
+		"i", leaderboard->task_version_id);
+	if (rc || index < benchmarks.count)
+		return rc;
+	return fail(request->error, ERROR_INPUT,
+		"There is no benchmark %lld: %s has %lld, counted from 0.", (long long)index,
+		leaderboard->name, (long long)benchmarks.count);
+}
+
+/* The client names no GPU, so the file's header must do so unless the leaderboard has only one. */
+int popcorn_profile(struct request *request)
+{
+	struct intake intake = { .submission = { .user_id = request->viewer.id,
+								 .config = request->config,
+								 .mode = "profile" } };
+	const char *name = request_form(request, "leaderboard");
+	int64_t id = 0, index;
+	if (!name)
+		return fail(request->error, ERROR_INPUT, "Missing required field: leaderboard");
+	int rc = popcorn_leaderboard_named(request, name, &intake.leaderboard);
+	if (!rc)
+		rc = api_integer(request, "benchmark_index", -1, &index);
+	if (!rc)
+		rc = check_benchmark(request, &intake.leaderboard, index);
+	if (!rc)
+		rc = take_file(request, &intake);
+	if (!rc)
+		rc = create_submission(request, &intake, &id);
+	if (rc)
+		return rc;
+	request->status = 202;
+	return respond_json(request,
+		json_pack("{s:s, s:s}", "job_id",
+			index < 0 ? arena_printf(request->arena, "%lld", (long long)id)
+					  : arena_printf(request->arena, "%lld-%lld", (long long)id, (long long)index),
+			"status", "pending"));
 }

@@ -7,6 +7,7 @@
 #include "lib/database/database.h"
 #include "lib/job/lease_grace.h"
 #include "lib/judging/job_completion.h"
+#include "lib/leaderboard/baseline_run.h"
 #include "lib/leaderboard/publication.h"
 #include "lib/ranking/ranking.h"
 
@@ -68,7 +69,9 @@ static int settle_and_reclaim(struct schedule *schedule, struct error *error)
 	int contests = contests_advance(db, rc ? &unwanted : error);
 	rc = rc ? rc : contests;
 	int ranked = rankings_settle(db, rc ? &unwanted : error);
-	return rc ? rc : ranked;
+	rc = rc ? rc : ranked;
+	int timed = baseline_runs_start(db, rc ? &unwanted : error);
+	return rc ? rc : timed;
 }
 
 static void *reap_jobs(void *unused)

@@ -29,10 +29,12 @@ admin_command rejudge_start_command, rejudge_list_command, rejudge_show_command,
 	rejudge_apply_command, rejudge_discard_command; /* rejudge.c */
 admin_command contest_list_command, contest_create_command, contest_set_command,
 	contest_register_command, contest_standings_command, contest_final_command; /* contest.c */
-admin_command quota_show_command, quota_set_command;                            /* quota.c */
-admin_command similar_command;                                                  /* similarity.c */
+admin_command team_list_command, team_add_command, team_remove_command;
+admin_command quota_show_command, quota_set_command;                   /* quota.c */
+admin_command similar_command;                                         /* similarity.c */
 admin_command question_list_command, question_answer_command;          /* board_question.c */
 admin_command role_list_command, role_give_command, role_take_command; /* role.c */
+admin_command submit_command;                                          /* submit.c */
 admin_command exception_list_command, exception_extend_command, exception_disqualify_command,
 	exception_lift_command;      /* exception.c */
 admin_command mail_test_command; /* mail.c */

@@ -3,6 +3,7 @@
 #include "lib/contest/contest.h"
 
 #include "cli/admin/admin.h"
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 #include "lib/base/rank.h"
 #include "lib/base/scope.h"
@@ -73,7 +74,8 @@ static int read_settings(
 		if (!contest_set(session->arena, settings, key, equals ? equals + 1 : ""))
 			return fail(&session->error, ERROR_INPUT,
 				"%.80s is no setting of a contest. Write KEY=VALUE; the keys are title, starts, "
-				"ends, rules, registration, code, scoring, points, freeze_minutes and problems.",
+				"ends, rules, registration, code, scoring, points, freeze_minutes, team_members "
+				"and problems.",
 				argv[i]);
 	}
 	return 0;
@@ -167,4 +169,55 @@ int contest_final_command(int argc, char **argv)
 		return admin_complain(&session.error);
 	admin_say("The standings of %s are final.", session.contest.name);
 	return admin_done;
+}
+
+/* ---- teams ---- */
+
+static void say_team(struct arena *arena, const struct team *team)
+{
+	const char *names = "";
+	for (size_t i = 0; i < team->member_count; i++)
+		names = arena_printf(arena, "%s%s%s", names, i ? ", " : "", team->members[i].name);
+	admin_say(
+		"%-32s %-8s %s", team->name, team->locked_at_ms == TIME_NULL ? "open" : "locked", names);
+}
+
+int team_list_command(int argc, char **argv)
+{
+	cleanup_session struct session session = { 0 };
+	struct team *teams;
+	size_t count;
+	if (argc != 2)
+		return admin_usage("team list");
+	if (begin(&session, argv[1]))
+		return admin_failed;
+	if (teams_of_contest(
+			session.db, session.arena, session.contest.id, &teams, &count, &session.error))
+		return admin_complain(&session.error);
+	for (size_t i = 0; i < count; i++)
+		say_team(session.arena, &teams[i]);
+	return admin_done;
+}
+
+static int change_team(int argc, char **argv, const char *command, team_change *change)
+{
+	cleanup_session struct session session = { 0 };
+	if (argc != 4)
+		return admin_usage(command);
+	if (begin(&session, NULL))
+		return admin_failed;
+	if (change(session.db, argv[1], argv[2], argv[3], &admin_actor, &session.error))
+		return admin_complain(&session.error);
+	admin_say("The members of %s were changed.", argv[1]);
+	return admin_done;
+}
+
+int team_add_command(int argc, char **argv)
+{
+	return change_team(argc, argv, "team add", team_put_member);
+}
+
+int team_remove_command(int argc, char **argv)
+{
+	return change_team(argc, argv, "team remove", team_remove_member);
 }

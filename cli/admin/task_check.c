@@ -29,6 +29,9 @@ static bool is_used(const struct task *task, const char *path)
 	for (size_t i = 0; i < task->expected_count; i++)
 		if (strcmp(task->expected[i].source, path) == 0)
 			return true;
+	for (size_t i = 0; i < task->baseline_count; i++)
+		if (strcmp(task->baselines[i].source, path) == 0)
+			return true;
 	const char *slash = strrchr(path, '/');
 	return strcmp(slash ? slash + 1 : path, "task.yml") == 0
 		|| (task->language == TASK_CU && strcmp(path, "problem.py") == 0);
@@ -55,6 +58,8 @@ static void describe_files(const struct check *check)
 	for (size_t i = 0; i < task->expected_count; i++)
 		admin_say("  expected   %s: %s (%s)", task->expected[i].source,
 			verdict_name(task->expected[i].verdict), task->expected[i].mode);
+	for (size_t i = 0; i < task->baseline_count; i++)
+		admin_say("  baseline   %s from %s", task->baselines[i].name, task->baselines[i].source);
 	for (size_t i = 0; i < check->upload.count; i++)
 		if (!is_used(task, check->upload.files[i].path))
 			admin_say("  not used   %s", check->upload.files[i].path);

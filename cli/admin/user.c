@@ -157,8 +157,8 @@ static const struct column LISTED_COLUMNS[] = {
 };
 #define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 static const struct statement LISTED = SELECT(struct listed, LISTED_COLUMNS,
-	"SELECT name, role, banned_at IS NOT NULL AS banned, must_change_password, " OWN_FACTOR
-	" AS has_factor, created_at AS created_at_ms "
+	"SELECT name, IF(kind = 'team', kind, role) AS role, banned_at IS NOT NULL AS banned, "
+	"must_change_password, " OWN_FACTOR " AS has_factor, created_at AS created_at_ms "
 	"FROM users u ORDER BY name");
 
 int user_list_command(int argc, char **argv)

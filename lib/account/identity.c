@@ -24,7 +24,8 @@ static const struct statement OF_USER =
 static const struct statement USED =
 	COMMAND("UPDATE identities SET used_at = UTC_TIMESTAMP(3), shown_as = ? WHERE id = ?");
 static const struct statement LINK =
-	COMMAND("INSERT INTO identities (user_id, issuer, subject, shown_as) VALUES (?, ?, ?, ?)");
+	COMMAND("INSERT INTO identities (user_id, issuer, subject, shown_as) "
+			"SELECT id, ?, ?, ? FROM users WHERE id = ? AND kind = 'person'");
 static const struct statement UNLINK = COMMAND("DELETE FROM identities WHERE id = ?");
 
 struct owner {
@@ -68,10 +69,12 @@ int identity_link(struct database *db, const struct identity *identity, const ch
 	const struct actor *actor, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	int rc = database_execute(db, &LINK, error, "isss", identity->user_id, identity->issuer,
-		identity->subject, identity->shown_as);
+	int rc = database_execute(db, &LINK, error, "sssi", identity->issuer, identity->subject,
+		identity->shown_as, identity->user_id);
 	if (rc == ERROR_CONFLICT)
 		return fail(error, rc, "This account of the provider is linked to an account already.");
+	if (!rc && !database_affected(db))
+		return fail(error, ERROR_CONFLICT, "Nobody logs into a team, so nothing was linked.");
 	return rc ? rc
 			  : audit_identity(db, arena, "user.link_identity", identity, user_name, actor, error);
 }

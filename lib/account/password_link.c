@@ -13,14 +13,15 @@ static const struct column OWNER_COLUMNS[] = { INTEGER(struct owner, user_id) };
 #define FIND \
 	"SELECT p.user_id FROM password_links p JOIN users u ON u.id = p.user_id " \
 	"WHERE p.token_hash = ? AND p.expires_at > UTC_TIMESTAMP(3) AND u.banned_at IS NULL AND " \
-	"u.deleted_at IS NULL"
+	"u.deleted_at IS NULL AND u.kind = 'person'"
 static const struct statement OWNER = SELECT(struct owner, OWNER_COLUMNS, FIND);
 static const struct statement LOCK_OWNER = SELECT(struct owner, OWNER_COLUMNS, FIND " FOR UPDATE");
 static const struct statement FORGET =
 	COMMAND("DELETE FROM password_links WHERE user_id = ? OR expires_at < UTC_TIMESTAMP(3)");
 static const struct statement PUT =
 	COMMAND("INSERT INTO password_links (token_hash, user_id, made_by, expires_at) "
-			"VALUES (?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? HOUR)");
+			"SELECT ?, id, ?, UTC_TIMESTAMP(3) + INTERVAL ? HOUR FROM users "
+			"WHERE id = ? AND kind = 'person'");
 
 typedef unsigned char link_hash[crypto_hash_sha256_BYTES];
 
@@ -34,7 +35,10 @@ static int put_link(struct database *db, int64_t user_id, const char *made_by, i
 	randombytes_buf(secret, sizeof secret);
 	crypto_hash_sha256(hash, secret, sizeof secret);
 	sodium_bin2hex(text, sizeof(password_link_text), secret, sizeof secret);
-	return database_execute(db, &PUT, error, "bisi", hash, sizeof hash, user_id, made_by, hours);
+	int rc = database_execute(db, &PUT, error, "bsii", hash, sizeof hash, made_by, hours, user_id);
+	return rc || database_affected(db)
+		? rc
+		: fail(error, ERROR_CONFLICT, "Nobody logs into a team, so it has no password.");
 }
 
 int password_link_make(struct database *db, int64_t user_id, const char *made_by,

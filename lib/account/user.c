@@ -123,13 +123,14 @@ static const struct column USER_COLUMNS[] = {
 	TEXT(struct user, name),
 	TEXT(struct user, password_hash),
 	TEXT(struct user, role),
+	TEXT(struct user, kind),
 	INTEGER(struct user, must_change_password),
 	TIME(struct user, banned_at_ms),
 	TIME(struct user, deleted_at_ms),
 	TIME(struct user, created_at_ms),
 };
 #define USER_FIELDS \
-	"id, name, password_hash, role, must_change_password, banned_at AS banned_at_ms, " \
+	"id, name, password_hash, role, kind, must_change_password, banned_at AS banned_at_ms, " \
 	"deleted_at AS deleted_at_ms, created_at AS created_at_ms"
 
 static const struct statement USER_BY_NAME =
@@ -140,10 +141,11 @@ static const struct statement INSERT_USER = COMMAND(
 	"INSERT INTO users (name, password_hash, role, must_change_password) VALUES (?, ?, ?, ?)");
 static const struct statement SET_PASSWORD =
 	COMMAND("UPDATE users SET password_hash = ?, must_change_password = ? WHERE id = ? "
-			"AND deleted_at IS NULL");
+			"AND deleted_at IS NULL AND kind = 'person'");
 static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
 static const struct statement SET_ROLE =
-	COMMAND("UPDATE users SET role = ? WHERE id = ? AND deleted_at IS NULL");
+	COMMAND("UPDATE users SET role = ? WHERE id = ? AND deleted_at IS NULL "
+			"AND kind = 'person'");
 struct id_row {
 	int64_t id;
 };
@@ -179,7 +181,7 @@ static int check_name(const char *name, struct error *error)
 	return 0;
 }
 
-static int fail_taken(const char *name, struct error *error)
+int user_fail_taken(const char *name, struct error *error)
 {
 	fail_field(error, "name", "The name %s is taken; choose another.", name);
 	return error->code = ERROR_CONFLICT;
@@ -193,7 +195,7 @@ int user_check_name(struct database *db, struct arena *arena, const char *name, 
 		return rc;
 	rc = user_by_name(db, arena, name, &user, error);
 	if (!rc)
-		return fail_taken(name, error);
+		return user_fail_taken(name, error);
 	if (rc != ERROR_NOT_FOUND)
 		return rc;
 	*error = (struct error){ 0 };
@@ -213,7 +215,7 @@ static int insert_user(struct database *db, const char *name, const char *hash, 
 	int rc = database_execute(db, &INSERT_USER, error, "sssi", name, hash, role_name(role),
 		(int64_t)must_change_password);
 	if (rc == ERROR_CONFLICT)
-		return fail_taken(name, error);
+		return user_fail_taken(name, error);
 	if (!rc && id)
 		*id = (int64_t)database_insert_id(db);
 	return rc;
@@ -253,7 +255,7 @@ static int store_password(struct database *db, void *context, struct error *erro
 		db, &SET_PASSWORD, error, "sii", p->hash, (int64_t)p->must_change, p->user_id);
 	if (!rc && !database_affected(db))
 		rc = fail(error, ERROR_CONFLICT,
-			"The owner deleted this account, so it cannot get a new password.");
+			"The owner deleted this account, or it is a team, so it cannot get a new password.");
 	return rc ? rc : database_execute(db, &END_SESSIONS, error, "i", p->user_id);
 }
 
@@ -268,7 +270,11 @@ int user_set_password(struct database *db, int64_t id, const char *password,
 
 int user_set_role(struct database *db, int64_t id, enum role role, struct error *error)
 {
-	return database_execute(db, &SET_ROLE, error, "si", role_name(role), id);
+	int rc = database_execute(db, &SET_ROLE, error, "si", role_name(role), id);
+	return rc || database_affected(db)
+		? rc
+		: fail(error, ERROR_CONFLICT,
+			"The owner deleted this account, or it is a team, so it cannot get a role.");
 }
 
 int user_lock_admin(struct database *db, int64_t id, struct error *error)

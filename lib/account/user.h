@@ -24,6 +24,7 @@ struct user {
 	const char *name;
 	const char *password_hash; /* "": no password */
 	const char *role;
+	const char *kind; /* "person", or "team", which nobody logs into (lib/account/team.h) */
 	int64_t must_change_password;
 	int64_t banned_at_ms;  /* TIME_NULL: not banned */
 	int64_t deleted_at_ms; /* when the user deleted the account; TIME_NULL: not deleted */
@@ -50,7 +51,11 @@ int user_create(struct database *db, const char *name, const char *password, enu
 int user_create_without_password(
 	struct database *db, const char *name, enum role role, int64_t *id, struct error *error);
 
-/* Stores a new password and ends the user's sessions. ERROR_CONFLICT: the account was deleted. */
+/* The error of user_create for a name that is taken. */
+int user_fail_taken(const char *name, struct error *error);
+
+/* Stores a new password and ends the user's sessions. ERROR_CONFLICT: the account was deleted, or
+ * is a team's. The latter also from user_set_role. */
 int user_set_password(struct database *db, int64_t id, const char *password,
 	bool must_change_password, struct error *error);
 int user_set_role(struct database *db, int64_t id, enum role role, struct error *error);

@@ -32,6 +32,7 @@ static const struct column CONTEST_COLUMNS[] = {
 	INTEGER(struct contest, entrants),
 	INTEGER(struct contest, problems),
 	INTEGER(struct contest, is_entrant),
+	INTEGER(struct contest, team_members),
 };
 #define CONTESTS(rest) \
 	SELECT(struct contest, CONTEST_COLUMNS, \
@@ -40,8 +41,10 @@ static const struct column CONTEST_COLUMNS[] = {
 		"c.freeze_minutes, c.final_at AS final_at_ms, " \
 		"(SELECT COUNT(*) FROM contest_entrants e WHERE e.contest_id = c.id) AS entrants, " \
 		"(SELECT COUNT(*) FROM contest_problems p WHERE p.contest_id = c.id) AS problems, " \
-		"EXISTS (SELECT 1 FROM contest_entrants e WHERE e.contest_id = c.id " \
-		"AND e.user_id = ?) AS is_entrant FROM contests c " rest)
+		"EXISTS (SELECT 1 FROM users reader JOIN contest_entrants e ON e.contest_id = c.id " \
+		"AND e.user_id = COALESCE((SELECT t.team_id FROM team_members t WHERE " \
+		"  t.contest_id = c.id AND t.user_id = reader.id), reader.id) WHERE reader.id = ?) " \
+		"AS is_entrant, c.team_members FROM contests c " rest)
 static const struct statement BY_NAME = CONTESTS("WHERE c.name = ?");
 static const struct statement LOCKED = CONTESTS("WHERE c.id = ? FOR UPDATE");
 static const struct statement ALL = CONTESTS("ORDER BY c.ends_at DESC, c.id DESC LIMIT 200");
@@ -111,7 +114,8 @@ int contest_settings_of(struct database *db, struct arena *arena, const struct c
 	struct contest_problem *problems;
 	*settings = (struct contest_settings){ contest->name, contest->title, contest->rules,
 		contest->registration, contest->code, contest->scoring, contest->points,
-		contest->starts_at_ms, contest->ends_at_ms, contest->freeze_minutes, NULL, 0 };
+		contest->starts_at_ms, contest->ends_at_ms, contest->freeze_minutes, contest->team_members,
+		NULL, 0 };
 	int rc =
 		contest_problems(db, arena, contest->id, 0, &problems, &settings->problem_count, error);
 	if (rc)
@@ -125,7 +129,7 @@ int contest_settings_of(struct database *db, struct arena *arena, const struct c
 /* ---- settings as text ---- */
 
 const char *const contest_keys[] = { "title", "starts", "ends", "rules", "registration", "code",
-	"scoring", "points", "freeze_minutes", "problems", NULL };
+	"scoring", "points", "freeze_minutes", "team_members", "problems", NULL };
 
 static void set_time(int64_t *ms, const char *value)
 {
@@ -135,7 +139,7 @@ static void set_time(int64_t *ms, const char *value)
 		*ms = TIME_NULL;
 }
 
-static int64_t read_minutes(const char *value)
+static int64_t read_count(const char *value)
 {
 	size_t digits = strspn(value, "0123456789");
 	return digits && digits <= 9 && !value[digits] ? strtoll(value, NULL, 10) : SQL_NULL_INTEGER;
@@ -171,7 +175,9 @@ bool contest_set(
 	else if (strcmp(key, "ends") == 0)
 		set_time(&settings->ends_at_ms, value);
 	else if (strcmp(key, "freeze_minutes") == 0)
-		settings->freeze_minutes = read_minutes(value);
+		settings->freeze_minutes = read_count(value);
+	else if (strcmp(key, "team_members") == 0)
+		settings->team_members = read_count(value);
 	else if (strcmp(key, "problems") == 0)
 		set_problems(arena, settings, value);
 	else
@@ -272,8 +278,19 @@ static int check_freeze(const struct contest_settings *settings, struct error *e
 			contest_most_freeze_minutes);
 }
 
+static int check_teams(const struct contest_settings *settings, struct error *error)
+{
+	int64_t most = settings->team_members;
+	return most == 0 || (most >= 2 && most <= contest_most_team_members)
+		? 0
+		: fail_field(error, "team_members",
+			"Type how many members a team may have, from 2 to %d, or 0 for no teams.",
+			contest_most_team_members);
+}
+
 contest_check *const contest_checks[] = { check_name, check_title, check_starts, check_ends,
-	check_rules, check_registration, check_code, check_scoring, check_points, check_freeze, NULL };
+	check_rules, check_registration, check_code, check_scoring, check_points, check_freeze,
+	check_teams, NULL };
 
 static int check_all(const struct contest_settings *settings, struct error *error)
 {
@@ -287,12 +304,13 @@ static int check_all(const struct contest_settings *settings, struct error *erro
 
 static const struct statement INSERT =
 	COMMAND("INSERT INTO contests (name, title, rules, "
-			"registration, code, scoring, points, starts_at, ends_at, freeze_minutes, creator_id) "
-			"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+			"registration, code, scoring, points, starts_at, ends_at, freeze_minutes, "
+			"team_members, creator_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 static const struct statement UPDATE =
 	COMMAND("UPDATE contests SET title = ?, rules = ?, "
 			"registration = ?, code = ?, scoring = ?, points = ?, starts_at = ?, ends_at = ?, "
-			"freeze_minutes = ?, ended_at = IF(? > UTC_TIMESTAMP(3), NULL, ended_at) WHERE id = ?");
+			"freeze_minutes = ?, team_members = ?, "
+			"ended_at = IF(? > UTC_TIMESTAMP(3), NULL, ended_at) WHERE id = ?");
 
 struct joining {
 	int64_t id, version_id, contest_id;
@@ -403,8 +421,10 @@ static const char *describe(struct arena *arena, const struct contest_settings *
 	format_utc(starts, settings->starts_at_ms);
 	format_utc(ends, settings->ends_at_ms);
 	return arena_printf(arena,
-		"%s to %s; registration: %s; scoring: %s; freeze: %lld minutes; problems: %s", starts, ends,
-		settings->registration, settings->scoring, (long long)settings->freeze_minutes,
+		"%s to %s; registration: %s; scoring: %s; freeze: %lld minutes; members of a team: %lld; "
+		"problems: %s",
+		starts, ends, settings->registration, settings->scoring,
+		(long long)settings->freeze_minutes, (long long)settings->team_members,
 		contest_problem_words(arena, settings));
 }
 
@@ -426,9 +446,10 @@ static int store(struct database *db, struct order *order, struct error *error)
 {
 	const struct contest_settings *s = order->settings;
 	if (order->is_new) {
-		int rc = database_execute(db, &INSERT, error, "sssssssttii", s->name, s->title, s->rules,
+		int rc = database_execute(db, &INSERT, error, "sssssssttiii", s->name, s->title, s->rules,
 			s->registration, s->code, s->scoring, s->points, s->starts_at_ms, s->ends_at_ms,
-			s->freeze_minutes, order->actor->id ? order->actor->id : SQL_NULL_INTEGER);
+			s->freeze_minutes, s->team_members,
+			order->actor->id ? order->actor->id : SQL_NULL_INTEGER);
 		order->id = (int64_t)database_insert_id(db);
 		return rc == ERROR_CONFLICT
 			? fail_field(error, "name", "There is a contest named %s already.", s->name)
@@ -436,9 +457,9 @@ static int store(struct database *db, struct order *order, struct error *error)
 	}
 	int rc = drop_problems(db, order, error);
 	return rc ? rc
-			  : database_execute(db, &UPDATE, error, "ssssssttiti", s->title, s->rules,
+			  : database_execute(db, &UPDATE, error, "ssssssttiiti", s->title, s->rules,
 				  s->registration, s->code, s->scoring, s->points, s->starts_at_ms, s->ends_at_ms,
-				  s->freeze_minutes, s->ends_at_ms, order->id);
+				  s->freeze_minutes, s->team_members, s->ends_at_ms, order->id);
 }
 
 static int order_body(struct database *db, void *context, struct error *error)

@@ -24,6 +24,7 @@ enum {
 	contest_most_code_bytes = 64,
 	contest_most_rules_bytes = 60000,
 	contest_most_freeze_minutes = 14 * 24 * 60,
+	contest_most_team_members = 50,
 };
 
 struct contest {
@@ -39,7 +40,8 @@ struct contest {
 	int64_t final_at_ms;      /* when the standings were declared final; TIME_NULL: not yet */
 	int64_t entrants;         /* registered accounts */
 	int64_t problems;         /* leaderboards */
-	int64_t is_entrant;       /* the reader is registered */
+	int64_t is_entrant;       /* the reader, or their team in the contest, is registered */
+	int64_t team_members;     /* of a team, at most (lib/account/team.h); 0: no teams */
 };
 
 /* A contest as somebody wants it. */
@@ -47,8 +49,9 @@ struct contest_settings {
 	const char *name; /* only for creating */
 	const char *title, *rules, *registration, *code, *scoring, *points;
 	int64_t starts_at_ms, ends_at_ms; /* TIME_NULL: not set */
-	int64_t freeze_minutes;           /* SQL_NULL_INTEGER: not a number */
-	const char **problems;            /* names of leaderboards, in order */
+	/* SQL_NULL_INTEGER: not a number */
+	int64_t freeze_minutes, team_members;
+	const char **problems; /* names of leaderboards, in order */
 	size_t problem_count;
 };
 
@@ -88,9 +91,9 @@ int contest_settings_of(struct database *db, struct arena *arena, const struct c
 	struct contest_settings *settings, struct error *error);
 
 /* Sets one setting from text: title, starts, ends, rules, registration, code, scoring, points,
- * freeze_minutes, or problems, names separated by spaces or commas. An unreadable time becomes
- * TIME_NULL and an unreadable number SQL_NULL_INTEGER, which the checks refuse. A time that equals
- * the stored one to the minute stays. Returns false for another key. */
+ * freeze_minutes, team_members, or problems, names separated by spaces or commas. An unreadable
+ * time becomes TIME_NULL and an unreadable number SQL_NULL_INTEGER, which the checks refuse. A time
+ * that equals the stored one to the minute stays. Returns false for another key. */
 bool contest_set(
 	struct arena *arena, struct contest_settings *settings, const char *key, const char *value);
 extern const char *const contest_keys[]; /* the last is NULL */

@@ -111,10 +111,14 @@ int contest_leave(
 
 struct user_row {
 	int64_t id;
+	const char *team; /* of the user in the contest; NULL: none */
 };
-static const struct column USER_COLUMNS[] = { INTEGER(struct user_row, id) };
-static const struct statement USER = SELECT(
-	struct user_row, USER_COLUMNS, "SELECT id FROM users WHERE name = ? AND deleted_at IS NULL");
+static const struct column USER_COLUMNS[] = { INTEGER(struct user_row, id),
+	TEXT(struct user_row, team) };
+static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
+	"SELECT u.id, (SELECT t.name FROM team_members m JOIN users t ON t.id = m.team_id "
+	"WHERE m.contest_id = ? AND m.user_id = u.id) AS team "
+	"FROM users u WHERE u.name = ? AND u.deleted_at IS NULL");
 
 struct putting {
 	const char *name;
@@ -143,10 +147,14 @@ int contest_put_entrant(struct database *db, struct arena *arena, const struct c
 		return fail(error, ERROR_CONFLICT,
 			"The standings of %s are final, so its contestants do not change any more.",
 			contest->name);
-	int rc = text_is_user_name(user) ? database_row(db, arena, &USER, &row, error, "s", user)
-									 : ERROR_NOT_FOUND;
+	int rc = text_is_user_name(user)
+		? database_row(db, arena, &USER, &row, error, "is", contest->id, user)
+		: ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)
 		return fail_field(error, "user", "There is no user named %s.", quote(arena, user));
+	if (!rc && is_entrant && row.team)
+		return fail_field(
+			error, "user", "%s is in the team %s. Register the team instead.", user, row.team);
 	struct putting putting = { user, { contest->id, rc ? 0 : row.id }, is_entrant,
 		arena_printf(arena, "contest: %s", contest->name), actor };
 	return rc ? rc : database_transaction(db, put_entrant_body, &putting, error);

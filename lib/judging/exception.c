@@ -19,13 +19,13 @@ static const struct column EXCEPTION_COLUMNS[] = {
 	TIME(struct exception, given_at_ms),
 };
 static const struct statement LIST = SELECT(struct exception, EXCEPTION_COLUMNS,
-	"SELECT kind, u.name AS user, submission_id, deadline_ms, reason, given_by, given_at_ms FROM "
+	"SELECT x.kind, u.name AS user, submission_id, deadline_ms, reason, given_by, given_at_ms FROM "
 	"(SELECT 'extension' AS kind, user_id, 0 AS submission_id, deadline AS deadline_ms, "
 	"'' AS reason, given_by, given_at AS given_at_ms FROM leaderboard_extensions "
 	"WHERE leaderboard_id = ? "
 	"UNION ALL SELECT 'disqualification', user_id, submission_id, NULL, reason, given_by, given_at "
 	"FROM disqualifications WHERE leaderboard_id = ?) x JOIN users u ON u.id = x.user_id "
-	"ORDER BY u.name, kind, submission_id");
+	"ORDER BY u.name, x.kind, submission_id");
 static const struct statement EXTEND =
 	COMMAND("INSERT INTO leaderboard_extensions (leaderboard_id, user_id, deadline, given_by) "
 			"VALUES (?, ?, ?, ?) ON DUPLICATE KEY UPDATE deadline = VALUES(deadline), "

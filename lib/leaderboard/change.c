@@ -32,6 +32,8 @@ struct change {
 	const char **gpus_before; /* the leaderboard's devices before an edit */
 	size_t gpu_count_before;
 	int64_t id;        /* of the leaderboard */
+	const char *state; /* of the task, for an author who has edited it; NULL: any */
+	int64_t number;    /* of the version that has the task after the change */
 	int64_t cancelled; /* queued jobs for devices that the edit removes */
 };
 
@@ -500,37 +502,48 @@ static int update_settings(
 	return rc ? rc : cancel_for_removed_gpus(db, change, notes, error);
 }
 
+/* `edited`: the version that the task replaces. Its number differs from the current one's if it
+ * waits for its check. */
 static int update_task(struct database *db, struct change *change, const struct current *current,
-	struct buffer *notes, struct error *error)
+	const struct edited_version *edited, struct buffer *notes, struct error *error)
 {
 	struct task_comparison comparison = { 0 };
-	int rc = change->task ? task_draft_compare(
-				 db, change->arena, &change->draft, current->task_version_id, &comparison, error)
-						  : 0;
+	int rc = change->task
+		? task_draft_compare(db, change->arena, &change->draft, edited->id, &comparison, error)
+		: 0;
+	change->number = edited->number;
 	if (rc || comparison.difference == TASK_IS_THE_SAME)
 		return rc;
 	const char *separator = notes->length ? "; " : "";
 	long long number = (long long)current->number;
 	if (comparison.difference == TASK_READS_DIFFERENTLY) {
-		buffer_printf(notes, "%stask: still version %lld, with another %s", separator, number,
-			task_comparison_words(change->arena, &comparison));
+		buffer_printf(notes, "%stask: still version %lld, with another %s", separator,
+			(long long)edited->number, task_comparison_words(change->arena, &comparison));
 		return task_draft_rewrite(
-			db, change->arena, &change->draft, current->task_version_id, actor_id(change), error);
+			db, change->arena, &change->draft, edited->id, actor_id(change), error);
 	}
 	struct number newest;
 	enum use use = use_of(change, current);
 	rc = add_version(db, change, current, error);
 	if (!rc)
 		rc = database_row(db, change->arena, &NEWEST, &newest, error, "i", change->id);
-	if (!rc)
-		buffer_printf(notes,
-			use == USE_LATER ? "%stask: a draft of version %lld with %s, still version %lld"
-				: use == USE_WHEN_CHECKED
-				? "%stask: version %lld with %s once its check passes, still version %lld"
-				: "%stask: version %lld with %s, was version %lld",
-			separator, (long long)newest.number,
-			plural(change->arena, (int64_t)change->draft.content_count, "file"), number);
-	return rc;
+	if (rc)
+		return rc;
+	change->number = newest.number;
+	buffer_printf(notes,
+		use == USE_LATER ? "%stask: a draft of version %lld with %s, still version %lld"
+			: use == USE_WHEN_CHECKED
+			? "%stask: version %lld with %s once its check passes, still version %lld"
+			: "%stask: version %lld with %s, was version %lld",
+		separator, (long long)newest.number,
+		plural(change->arena, (int64_t)change->draft.content_count, "file"), number);
+	return 0;
+}
+
+static int fail_deleted(const struct leaderboard *leaderboard, struct error *error)
+{
+	return fail(
+		error, ERROR_NOT_FOUND, "The leaderboard %s was deleted meanwhile.", leaderboard->name);
 }
 
 static int update_body(struct database *db, void *context, struct error *error)
@@ -541,8 +554,7 @@ static int update_body(struct database *db, void *context, struct error *error)
 	change->gpu_count = 0, change->cancelled = 0; /* the transaction may be a retry */
 	int rc = database_row(db, change->arena, &CURRENT, &current, error, "i", change->id);
 	if (rc == ERROR_NOT_FOUND)
-		return fail(
-			error, rc, "The leaderboard %s was deleted meanwhile.", change->leaderboard->name);
+		return fail_deleted(change->leaderboard, error);
 	if (rc)
 		return rc;
 	enum task_language language = change->task ? change->task->language
@@ -552,7 +564,9 @@ static int update_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = update_settings(db, change, &notes, error);
 	if (!rc)
-		rc = update_task(db, change, &current, &notes, error);
+		rc = update_task(db, change, &current,
+			&(struct edited_version){ current.task_version_id, current.number, NULL }, &notes,
+			error);
 	if (rc || !notes.length)
 		return rc;
 	if (change->settings->unchecked) /* also of the devices that the edit has added */
@@ -582,5 +596,96 @@ int leaderboard_update(struct database *db, struct arena *arena,
 		rc = database_transaction(db, update_body, &change, error);
 	if (!rc && cancelled)
 		*cancelled = change.cancelled;
+	return rc;
+}
+
+/* ---- editing the task alone ---- */
+
+static const struct column EDITED_COLUMNS[] = {
+	INTEGER(struct edited_version, id),
+	INTEGER(struct edited_version, number),
+	TEXT(struct edited_version, state),
+};
+static const struct statement EDITED = SELECT(struct edited_version, EDITED_COLUMNS,
+	"SELECT e.id, e.number, CONCAT_WS('.', v.id, v.revision, e.id, e.revision) AS state "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+	"LEFT JOIN publications p ON p.leaderboard_id = l.id "
+	"JOIN task_versions e ON e.id = COALESCE(p.task_version_id, l.task_version_id) "
+	"WHERE l.id = ?");
+
+int leaderboard_edited_version(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	struct edited_version *version, struct error *error)
+{
+	return database_row(db, arena, &EDITED, version, error, "i", leaderboard_id);
+}
+
+int edited_version_check(
+	const struct edited_version *version, const char *state, struct error *error)
+{
+	if (strcmp(version->state, state) == 0)
+		return 0;
+	return fail(error, ERROR_CONFLICT,
+		"The task has changed since you opened this page, so nothing was saved. Copy your changes, "
+		"open the page again and repeat them.");
+}
+
+int leaderboard_check_task_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	enum task_language language, struct error *error)
+{
+	struct leaderboard_settings settings = { 0 };
+	struct change own = { .arena = arena, .settings = &settings };
+	int rc =
+		leaderboard_gpus(db, arena, leaderboard_id, &settings.gpus, &settings.gpu_count, error);
+	if (!rc)
+		rc = check_gpus(&own, language, error);
+	if (rc == ERROR_INPUT)
+		error->field[0] = '\0';
+	return rc;
+}
+
+static int edit_body(struct database *db, void *context, struct error *error)
+{
+	struct change *change = context;
+	cleanup_buffer struct buffer notes = { 0 };
+	struct current current;
+	struct edited_version edited;
+	int rc = database_row(db, change->arena, &CURRENT, &current, error, "i", change->id);
+	if (rc == ERROR_NOT_FOUND)
+		return fail_deleted(change->leaderboard, error);
+	if (!rc)
+		rc = leaderboard_edited_version(db, change->arena, change->id, &edited, error);
+	if (!rc)
+		rc = edited_version_check(&edited, change->state, error);
+	if (!rc)
+		rc = leaderboard_check_task_gpus(
+			db, change->arena, change->id, change->task->language, error);
+	if (!rc)
+		rc = update_task(db, change, &current, &edited, &notes, error);
+	if (!rc && notes.length)
+		rc = write_audit(
+			db, change, "leaderboard.update", change->leaderboard->name, notes.data, error);
+	return rc || !notes.length
+		? rc
+		: publication_advance(db, change->arena, change->id, change->actor, error);
+}
+
+int leaderboard_edit_task(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const char *state, bool keeps_version,
+	const struct task *task, const struct fileset *upload, const struct fileset *stock,
+	const struct actor *actor, int64_t *number, struct error *error)
+{
+	const struct leaderboard_settings settings = { .keeps_version = keeps_version };
+	struct change change = { .arena = arena,
+		.leaderboard = leaderboard,
+		.settings = &settings,
+		.actor = actor,
+		.task = task,
+		.id = leaderboard->id,
+		.state = state };
+	int rc = task_draft_make(arena, task, upload, stock, &change.draft, error);
+	if (!rc)
+		rc = database_transaction(db, edit_body, &change, error);
+	if (!rc)
+		*number = change.number;
 	return rc;
 }

@@ -65,6 +65,13 @@ int dry_run_check(struct database *db, struct arena *arena, const struct leaderb
 	int64_t version_number, const char *const *gpus, size_t gpu_count, const struct actor *actor,
 	struct error *error);
 
+/* A part of a statement: the user to whom the submissions belong that Podium itself starts, which
+ * is the leaderboard's creator or the first admin: users.id. NULL: there is neither. */
+#define SQL_TESTER(leaderboard) \
+	"COALESCE((SELECT c.id FROM users c WHERE c.id = " leaderboard \
+	".creator_id AND c.deleted_at IS NULL), " \
+	"(SELECT MIN(a.id) FROM users a WHERE a.role = 'admin' AND a.deleted_at IS NULL)) "
+
 /* Reads a version's last dry run on each device, sorted by device and entry. A part of a bundle,
  * bound by the leaderboard's id and the version's number. */
 extern const struct statement dry_run_reading;

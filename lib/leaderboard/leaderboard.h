@@ -148,6 +148,32 @@ int leaderboard_update(struct database *db, struct arena *arena,
 	const struct task *task, const struct fileset *upload, const struct fileset *stock,
 	const struct actor *actor, int64_t *cancelled, struct error *error);
 
+/* The version whose task an author edits: the one that waits for its check (publication.h), else
+ * the one in use. `state` names the texts of both, so it changes with each change of the task. */
+struct edited_version {
+	int64_t id, number;
+	const char *state; /* "12.0.13.2" */
+};
+int leaderboard_edited_version(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	struct edited_version *version, struct error *error);
+
+/* ERROR_CONFLICT if `state` is no longer that of the version. */
+int edited_version_check(
+	const struct edited_version *version, const char *state, struct error *error);
+
+/* ERROR_INPUT, in no field, if one of the leaderboard's devices cannot run the language. */
+int leaderboard_check_task_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
+	enum task_language language, struct error *error);
+
+/* Replaces the task of the edited version, and leaves the settings as they are. Otherwise like
+ * leaderboard_update, also for a version that waits for its check. `state` is that of
+ * leaderboard_edited_version when the author read the task, see edited_version_check. *number gets
+ * the version that has the task now. */
+int leaderboard_edit_task(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const char *state, bool keeps_version,
+	const struct task *task, const struct fileset *upload, const struct fileset *stock,
+	const struct actor *actor, int64_t *number, struct error *error);
+
 /* Makes new submissions run against version `number`; on a visible leaderboard, once the check of
  * the version has passed (publication.h). Queued jobs keep the version for which they were
  * submitted. ERROR_NOT_FOUND: there is no such version. */
@@ -174,6 +200,13 @@ bool leaderboard_asks_license(const struct leaderboard *leaderboard);
 /* A deadline and GPU models in words: "2026-11-21 06:10 UTC", "H200, CPU"; "none". */
 const char *leaderboard_deadline_words(struct arena *arena, int64_t deadline_ms);
 const char *leaderboard_gpu_words(struct arena *arena, const char *const *gpus, size_t count);
+
+/* A part of a statement: the deadline of an author, an expression of users.id: the leaderboard's,
+ * or a later one of the author's (lib/judging/exception.h). NULL: none. */
+#define SQL_DEADLINE_OF(leaderboard, author) \
+	"GREATEST(" leaderboard ".deadline, COALESCE((SELECT late.deadline FROM " \
+	"leaderboard_extensions late WHERE late.leaderboard_id = " leaderboard \
+	".id AND late.user_id = " author "), " leaderboard ".deadline))"
 
 /* A part of a statement: a row of workers or gpus with this seen_at is online. Workers renew
  * seen_at each second. */

@@ -3,6 +3,7 @@
 #include "lib/account/audit.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/baseline_run.h"
 #include "lib/leaderboard/dry_run.h"
 #include "lib/leaderboard/right.h"
 
@@ -48,7 +49,8 @@ enum {
 	ANSWER_VERSION,
 	ANSWER_TASK,
 	ANSWER_GPUS,
-	ANSWER_REFERENCE
+	ANSWER_REFERENCE,
+	ANSWER_BASELINES
 };
 static const struct statement *const REPORT_PARTS[] = {
 	[ANSWER_ROWS] = &dry_run_reading,
@@ -57,6 +59,7 @@ static const struct statement *const REPORT_PARTS[] = {
 	[ANSWER_TASK] = &task_of_number_reading,
 	[ANSWER_GPUS] = &check_gpus_reading,
 	[ANSWER_REFERENCE] = &check_reference_reading,
+	[ANSWER_BASELINES] = &baseline_run_reading,
 };
 static const struct bundle REPORT = BUNDLE(REPORT_PARTS);
 
@@ -69,12 +72,14 @@ int publication_report_read(struct database *db, struct arena *arena,
 		&answers[ANSWER_TASK], &answers[ANSWER_GPUS], &answers[ANSWER_REFERENCE] };
 	const int64_t id = leaderboard->id, number = version_number;
 	*report = (struct publication_report){ 0 };
-	int rc = database_answers(db, arena, &REPORT, answers, error, "iiiiiiiiiii", id, number, id, id,
-		number, id, number, id, number, id, number);
+	int rc = database_answers(db, arena, &REPORT, answers, error, "iiiiiiiiiiiii", id, number, id,
+		id, number, id, number, id, number, id, number, id, number);
 	if (rc)
 		return rc;
 	report->rows = answers[ANSWER_ROWS].rows;
 	report->count = answers[ANSWER_ROWS].count;
+	report->baselines = answers[ANSWER_BASELINES].rows;
+	report->baseline_count = answers[ANSWER_BASELINES].count;
 	struct publication *publication = answers[ANSWER_PUBLICATION].rows;
 	if (answers[ANSWER_PUBLICATION].count && publication->version_number == number)
 		report->publication = publication;
@@ -197,17 +202,13 @@ static const struct column SUBJECT_COLUMNS[] = {
 	INTEGER(struct subject, closed),
 	INTEGER(struct subject, waits_for_contest),
 };
-/* The leaderboard's creator, or the first admin: users.id. */
-#define TESTER \
-	"COALESCE((SELECT c.id FROM users c WHERE c.id = l.creator_id AND c.deleted_at IS NULL), " \
-	"(SELECT MIN(a.id) FROM users a WHERE a.role = 'admin' AND a.deleted_at IS NULL)) "
 static const struct statement SUBJECT = SELECT(struct subject, SUBJECT_COLUMNS,
 	"SELECT l.name, l.visibility, v.id AS version_id, v.number AS version_number, "
 	"u.id AS tester_id, u.name AS tester, EXISTS (SELECT 1 FROM leaderboard_gpus g "
 	"WHERE g.leaderboard_id = l.id AND g.closed_at IS NOT NULL) AS closed, " SQL_WAITS_FOR_CONTEST(
 		"l") " AS waits_for_contest FROM leaderboards l "
 			 "JOIN task_versions v ON v.id = l.task_version_id "
-			 "LEFT JOIN users u ON u.id = " TESTER "WHERE l.id = ? FOR UPDATE");
+			 "LEFT JOIN users u ON u.id = " SQL_TESTER("l") "WHERE l.id = ? FOR UPDATE");
 static const struct statement USE_VERSION =
 	COMMAND("UPDATE leaderboards SET task_version_id = ? WHERE id = ?");
 static const struct statement PUBLISH_VERSION =
@@ -616,10 +617,11 @@ const struct statement stuck_checks_reading = SELECT(struct stuck_check, STUCK_C
 			 "AND EXISTS (" DRY_RUN("l.task_version_id") ") AND NOT " CURRENT_RUNS "LIMIT 50");
 
 static const struct statement WITHOUT_TESTER = SELECT(struct waiting, WAITING_COLUMNS,
-	"SELECT l.id AS leaderboard_id FROM leaderboards l WHERE " TESTER "IS NULL "
-	"AND (EXISTS (SELECT 1 FROM publications p WHERE p.leaderboard_id = l.id) "
-	"OR EXISTS (SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id "
-	"AND " IS_CLOSED ")) LIMIT 1");
+	"SELECT l.id AS leaderboard_id FROM leaderboards l WHERE " SQL_TESTER(
+		"l") "IS NULL "
+			 "AND (EXISTS (SELECT 1 FROM publications p WHERE p.leaderboard_id = l.id) "
+			 "OR EXISTS (SELECT 1 FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id "
+			 "AND " IS_CLOSED ")) LIMIT 1");
 
 int publications_lack_admin(struct database *db, bool *lack_admin, struct error *error)
 {

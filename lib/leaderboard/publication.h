@@ -16,7 +16,8 @@
 #include "lib/leaderboard/check.h"
 #include "lib/leaderboard/leaderboard.h"
 
-struct dry_run_row; /* lib/leaderboard/dry_run.h */
+struct dry_run_row;  /* lib/leaderboard/dry_run.h */
+struct baseline_run; /* lib/leaderboard/baseline_run.h */
 
 struct publication {
 	int64_t version_id, version_number;
@@ -34,6 +35,8 @@ struct publication_report {
 	size_t count;                    /* 0: there was no dry run */
 	struct publication *publication; /* that waits for this version, or NULL */
 	struct check check;              /* zero if there is none */
+	struct baseline_run *baselines;
+	size_t baseline_count;
 };
 int publication_report_read(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, int64_t version_number,

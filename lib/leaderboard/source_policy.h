@@ -4,6 +4,7 @@
 #ifndef PODIUM_LIB_LEADERBOARD_SOURCE_POLICY_H
 #define PODIUM_LIB_LEADERBOARD_SOURCE_POLICY_H
 
+#include "lib/account/team.h"
 #include "lib/base/error.h"
 
 #include <stdbool.h>
@@ -55,10 +56,10 @@ int source_policy_check(const char *name, const char *license, struct error *err
 										  leaderboard) " AND NOT " leaderboard \
 													   ".practice) ELSE FALSE END"
 
-/* The policy lets this user, a row of users, read: with a ranked result on the leaderboard. */
+/* The policy lets this user, a row of users, read: with a ranked result on the leaderboard, or one
+ * of their team. */
 #define SQL_SOURCES_ARE_OPEN_TO(user, leaderboard) \
-	"(" SQL_SOURCE_POLICY(leaderboard) " = 'ranked' AND EXISTS (SELECT 1 FROM ranking own_rank " \
-									   "WHERE own_rank.user_id = " user \
-									   ".id AND own_rank.leaderboard_id = " leaderboard ".id))"
+	"(" SQL_SOURCE_POLICY(leaderboard) " = 'ranked' AND " SQL_HAS_OWN( \
+		user ".id", "ranking", "own_rank", "own_rank.leaderboard_id = " leaderboard ".id") ")"
 
 #endif

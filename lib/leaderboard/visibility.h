@@ -2,7 +2,8 @@
  * sources, files, comparisons and rows of the queue. Everyone else gets "not found".
  *
  * - public: everybody
- * - closed: its members (cgi/action/invite.h), and who has a right on it (right.h)
+ * - closed: its members (cgi/action/invite.h), the people of teams among them, and who has a right
+ *   on it (right.h)
  * - hidden: who has a right on it
  *
  * Every statement that reads on behalf of a visitor includes SQL_MAY_SEE in its WHERE or ON clause.
@@ -11,16 +12,17 @@
 #ifndef PODIUM_LIB_LEADERBOARD_VISIBILITY_H
 #define PODIUM_LIB_LEADERBOARD_VISIBILITY_H
 
+#include "lib/account/team.h"
 #include "lib/leaderboard/right.h"
 #include "lib/leaderboard/source_policy.h"
 
 #define SQL_MAY_SEE(leaderboard) \
 	"(" leaderboard \
 	".visibility = 'public' OR EXISTS (SELECT 1 FROM users seer WHERE seer.id = ? " \
-	"AND (" SQL_RIGHT_OF("seer", leaderboard) " > 0 OR (" leaderboard ".visibility = 'closed' " \
-											  "AND EXISTS (SELECT 1 FROM leaderboard_members " \
-											  "seat WHERE seat.leaderboard_id = " leaderboard \
-											  ".id AND seat.user_id = seer.id)))))"
+	"AND (" SQL_RIGHT_OF( \
+		"seer", leaderboard) " > 0 OR (" leaderboard ".visibility = 'closed' " \
+							 "AND " SQL_HAS_OWN("seer.id", "leaderboard_members", "seat", \
+								 "seat.leaderboard_id = " leaderboard ".id") "))))"
 
 /* A part of a statement, true or false: the user, a row of users, answers questions about the
  * leaderboard (lib/question/question.h): its jury does, too. SQL_MAY_ANSWER is the same for the
@@ -41,10 +43,14 @@
 
 /* ---- parts of a statement, each with one `?`: the visitor's users.id, 0: not signed in ---- */
 
-/* The visitor is the author of the submission, or may read all of its leaderboard. */
+/* The user, a row of users, acts for the author of the submission (lib/account/team.h), or may read
+ * all of its leaderboard. SQL_IS_READER is the same for the visitor. */
+#define SQL_READS(user, submission, leaderboard) \
+	"(" SQL_ACTS_FOR(user ".id", submission ".user_id") " OR " SQL_RIGHT_OF( \
+		user, leaderboard) " > 0)"
 #define SQL_IS_READER(submission, leaderboard) \
-	"EXISTS (SELECT 1 FROM users reader WHERE reader.id = ? AND (reader.id = " submission \
-	".user_id OR " SQL_RIGHT_OF("reader", leaderboard) " > 0))"
+	"EXISTS (SELECT 1 FROM users reader WHERE reader.id = ? AND " SQL_READS( \
+		"reader", submission, leaderboard) ")"
 
 /* The visitor may see the submission. Only its readers see hidden submissions and those of a dry
  * run. */
@@ -61,11 +67,11 @@
 #define SQL_MAY_SEE_SOURCE(submission, leaderboard) \
 	"((NOT " submission ".dry_run AND " SQL_SOURCES_ARE_OPEN( \
 		leaderboard) ") " \
-					 "OR EXISTS (SELECT 1 FROM users reader WHERE reader.id = ? AND (reader.id " \
-					 "= " submission ".user_id OR " SQL_RIGHT_OF( \
-						 "reader", leaderboard) " > 0 OR (NOT " submission \
-												".dry_run AND " SQL_SOURCES_ARE_OPEN_TO( \
-													"reader", leaderboard) "))))"
+					 "OR EXISTS (SELECT 1 FROM users reader WHERE reader.id = ? AND (" SQL_READS( \
+						 "reader", submission, \
+						 leaderboard) " OR (NOT " submission \
+									  ".dry_run AND " SQL_SOURCES_ARE_OPEN_TO( \
+										  "reader", leaderboard) "))))"
 
 /* The visitor, who may see the submission, may also see the times of this job. Times that are held
  * for review or that a freeze withholds are only for the submission's readers. */

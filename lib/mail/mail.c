@@ -1,6 +1,8 @@
 #include "lib/mail/mail.h"
 
+#include "lib/account/team.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/mail/message.h"
 
@@ -17,7 +19,7 @@ const struct mail_kind mail_kinds[] = {
 	[finished] = { "finished", "Your submission finished",
 		"With its verdict on each device. Only for ranked submissions.", 2, false },
 	[deadline] = { "deadline", "A deadline is near",
-		"24 hours before the deadline of a leaderboard that you have submitted to.", 4, false },
+		"24 hours before your deadline on a leaderboard that you have submitted to.", 4, false },
 	[trouble] = { "trouble", "Your leaderboard had an internal error",
 		"A job on a leaderboard that you created failed. At most one an hour for each leaderboard.",
 		8, true },
@@ -343,14 +345,22 @@ int mail_ask_password(struct database *db, const char *name_or_address, struct e
 	"NOT EXISTS (SELECT 1 FROM mails m WHERE m.user_id = a.user_id AND m.kind = '" kind \
 	"' AND m.leaderboard_id = l.id AND " gpu "m.at > UTC_TIMESTAMP(3) - INTERVAL 1 HOUR)"
 
+/* The addresses `a` of whoever acts for an account, a statement each: its own, and its members'. */
+#define OF_ACCOUNT(account) "JOIN mail_addresses a ON a.user_id = " account " "
+#define OF_MEMBERS(account) \
+	"JOIN team_members t ON t.team_id = " account " JOIN mail_addresses a ON a.user_id = " \
+	"t.user_id "
+
 /* When the last of the submission's jobs has ended. */
-static const struct statement QUEUE_FINISHED = COMMAND(
-	"INSERT INTO mails (user_id, kind, leaderboard_id, other_id) "
-	"SELECT s.user_id, 'finished', s.leaderboard_id, s.id FROM jobs j "
-	"JOIN submissions s ON s.id = j.submission_id JOIN mail_addresses a ON a.user_id = s.user_id "
-	"WHERE j.id = ? AND s.mode = 'ranked' AND NOT s.dry_run AND " WANTS(
-		"finished") " AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.submission_id = s.id "
-					"  AND o.state IN ('queued', 'running'))");
+#define QUEUE_FINISHED(addresses) \
+	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, other_id) " \
+			"SELECT a.user_id, 'finished', s.leaderboard_id, s.id FROM jobs j " \
+			"JOIN submissions s ON s.id = j.submission_id " addresses \
+			"WHERE j.id = ? AND s.mode = 'ranked' AND NOT s.dry_run AND " WANTS( \
+				"finished") " AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.submission_id = s.id " \
+							"  AND o.state IN ('queued', 'running'))")
+static const struct statement QUEUE_FINISHED[] = { QUEUE_FINISHED(OF_ACCOUNT("s.user_id")),
+	QUEUE_FINISHED(OF_MEMBERS("s.user_id")) };
 static const struct statement QUEUE_TROUBLE =
 	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, gpu, other_id) "
 			"SELECT a.user_id, 'trouble', l.id, j.gpu, j.id FROM jobs j "
@@ -358,19 +368,23 @@ static const struct statement QUEUE_TROUBLE =
 			"JOIN leaderboards l ON l.id = s.leaderboard_id "
 			"JOIN mail_addresses a ON a.user_id = l.creator_id "
 			"WHERE j.id = ? AND " WANTS("trouble") " AND " NONE_LATELY("trouble", ""));
-static const struct statement QUEUE_OVERTAKEN =
-	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, gpu, other_id) "
-			"SELECT a.user_id, 'overtaken', l.id, r.gpu, ? "
-			"FROM ranking r FORCE INDEX (ranking_order) "
-			"JOIN leaderboards l ON l.id = r.leaderboard_id "
-			"JOIN mail_addresses a ON a.user_id = r.user_id "
-			"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? "
-			"AND r.position BETWEEN ? AND ? AND r.place > ? "
-			"AND " WANTS("overtaken") " AND " NONE_LATELY("overtaken", "m.gpu = r.gpu AND "));
+#define QUEUE_OVERTAKEN(addresses) \
+	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, gpu, other_id) " \
+			"SELECT a.user_id, 'overtaken', l.id, r.gpu, ? " \
+			"FROM ranking r FORCE INDEX (ranking_order) " \
+			"JOIN leaderboards l ON l.id = r.leaderboard_id " addresses \
+			"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? " \
+			"AND r.position BETWEEN ? AND ? AND r.place > ? " \
+			"AND " WANTS("overtaken") " AND " NONE_LATELY("overtaken", "m.gpu = r.gpu AND "))
+static const struct statement QUEUE_OVERTAKEN[] = { QUEUE_OVERTAKEN(OF_ACCOUNT("r.user_id")),
+	QUEUE_OVERTAKEN(OF_MEMBERS("r.user_id")) };
 
 int mail_tell_finished(struct database *db, int64_t job_id, struct error *error)
 {
-	return database_execute(db, &QUEUE_FINISHED, error, "i", job_id);
+	int rc = 0;
+	for (size_t i = 0; i < COUNT(QUEUE_FINISHED) && !rc; i++)
+		rc = database_execute(db, &QUEUE_FINISHED[i], error, "i", job_id);
+	return rc;
 }
 
 int mail_tell_trouble(struct database *db, int64_t job_id, struct error *error)
@@ -382,8 +396,11 @@ int mail_tell_overtaken(struct database *db, int64_t leaderboard_id, int64_t tas
 	const char *gpu, int64_t by_user_id, int64_t by_place, int64_t first, int64_t last,
 	struct error *error)
 {
-	return database_execute(db, &QUEUE_OVERTAKEN, error, "iiisiii", by_user_id, leaderboard_id,
-		task_version_id, gpu, first, last, by_place);
+	int rc = 0;
+	for (size_t i = 0; i < COUNT(QUEUE_OVERTAKEN) && !rc; i++)
+		rc = database_execute(db, &QUEUE_OVERTAKEN[i], error, "iiisiii", by_user_id, leaderboard_id,
+			task_version_id, gpu, first, last, by_place);
+	return rc;
 }
 
 /* ---- questions ---- */
@@ -418,20 +435,56 @@ struct near_row {
 };
 static const struct column NEAR_COLUMNS[] = { INTEGER(struct near_row, id),
 	TIME(struct near_row, deadline_ms) };
+#define NEAR " BETWEEN UTC_TIMESTAMP(3) AND UTC_TIMESTAMP(3) + INTERVAL 24 HOUR "
+#define TAKES_SUBMISSIONS "l.visibility <> 'hidden' AND l.accepting AND l.archived_at IS NULL "
+/* The owner of address `a`, or a team of theirs, has submitted to leaderboard `l`. */
+#define HAS_SUBMITTED \
+	"EXISTS (SELECT 1 FROM submissions s WHERE s.leaderboard_id = l.id " \
+	"  AND s.user_id = a.user_id AND NOT s.dry_run " \
+	"UNION ALL SELECT 1 FROM team_members t JOIN submissions s " \
+	"  ON s.user_id = t.team_id AND s.leaderboard_id = l.id AND NOT s.dry_run " \
+	"  WHERE t.user_id = a.user_id) "
 static const struct statement NEAR_DEADLINES = SELECT(struct near_row, NEAR_COLUMNS,
 	"SELECT l.id, l.deadline AS deadline_ms FROM leaderboards l "
 	"LEFT JOIN mail_deadlines t ON t.leaderboard_id = l.id AND t.deadline = l.deadline "
-	"WHERE l.deadline > UTC_TIMESTAMP(3) AND l.deadline <= UTC_TIMESTAMP(3) + INTERVAL 24 HOUR "
-	"AND l.visibility <> 'hidden' AND l.accepting AND l.archived_at IS NULL "
-	"AND t.leaderboard_id IS NULL LIMIT 100");
+	"WHERE l.deadline" NEAR "AND " TAKES_SUBMISSIONS "AND t.leaderboard_id IS NULL LIMIT 100");
 static const struct statement NOTE_DEADLINE =
 	COMMAND("INSERT IGNORE INTO mail_deadlines (leaderboard_id, deadline) VALUES (?, ?)");
+#define AUTHOR SQL_AUTHOR_ON("l", "a.user_id")
+#define OWN_DEADLINE SQL_DEADLINE_OF("l", AUTHOR)
+#define WANTS_DEADLINE WANTS("deadline") " "
 static const struct statement QUEUE_DEADLINE = COMMAND(
 	"INSERT INTO mails (user_id, kind, leaderboard_id) "
 	"SELECT a.user_id, 'deadline', l.id FROM leaderboards l JOIN mail_addresses a "
-	"WHERE l.id = ? AND " WANTS(
-		"deadline") " AND EXISTS (SELECT 1 FROM submissions s WHERE s.leaderboard_id = l.id "
-					"  AND s.user_id = a.user_id AND NOT s.dry_run)");
+	"WHERE l.id = ? AND " WANTS_DEADLINE "AND " HAS_SUBMITTED "AND " OWN_DEADLINE " = l.deadline");
+
+/* Later deadlines of single accounts. other_id of such an e-mail is the time that it tells. */
+struct late_row {
+	int64_t id, author_id, user_id, deadline_ms;
+};
+static const struct column LATE_COLUMNS[] = { INTEGER(struct late_row, id),
+	INTEGER(struct late_row, author_id), INTEGER(struct late_row, user_id),
+	TIME(struct late_row, deadline_ms) };
+#define TIME_TOLD "TIMESTAMPDIFF(SECOND, '1970-01-01', e.deadline)"
+#define WAS_TOLD(user) \
+	"EXISTS (SELECT 1 FROM mails m WHERE m.user_id = " user " AND m.kind = 'deadline' " \
+	"AND m.leaderboard_id = e.leaderboard_id AND m.other_id = " TIME_TOLD ")"
+#define IS_TOLD WAS_TOLD("a.user_id")
+#define LATE(addresses) \
+	"SELECT l.id, e.user_id AS author_id, a.user_id, e.deadline AS deadline_ms " \
+	"FROM leaderboard_extensions e JOIN leaderboards l ON l.id = e.leaderboard_id " addresses \
+	"WHERE e.deadline" NEAR "AND e.deadline > l.deadline AND " TAKES_SUBMISSIONS "AND " AUTHOR \
+	" = e.user_id AND " WANTS_DEADLINE "AND " HAS_SUBMITTED "AND NOT " IS_TOLD
+static const struct statement NEAR_LATE_DEADLINES = SELECT(struct late_row, LATE_COLUMNS,
+	LATE(OF_ACCOUNT("e.user_id")) " UNION ALL " LATE(OF_MEMBERS("e.user_id")) " LIMIT 100");
+static const struct statement LOCK_EXTENSION = SELECT(struct late_row, LATE_COLUMNS,
+	"SELECT leaderboard_id AS id, user_id AS author_id, user_id, deadline AS deadline_ms "
+	"FROM leaderboard_extensions WHERE leaderboard_id = ? AND user_id = ? FOR UPDATE");
+static const struct statement QUEUE_LATE_DEADLINE = COMMAND(
+	"INSERT INTO mails (user_id, kind, leaderboard_id, other_id) "
+	"SELECT u.id, 'deadline', e.leaderboard_id, " TIME_TOLD " FROM leaderboard_extensions e "
+	"JOIN users u ON u.id = ? WHERE e.leaderboard_id = ? AND e.user_id = ? "
+	"AND e.deadline = ? AND NOT " WAS_TOLD("u.id"));
 
 /* If several programs check, only one of them inserts the row. */
 static int tell_deadline(struct database *db, void *context, struct error *error)
@@ -443,13 +496,32 @@ static int tell_deadline(struct database *db, void *context, struct error *error
 		: database_execute(db, &QUEUE_DEADLINE, error, "i", near->id);
 }
 
+/* Likewise, the lock lets only one of several programs queue the e-mail. */
+static int tell_late_deadline(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	const struct late_row *late = context;
+	struct late_row now;
+	int rc = database_row(db, arena, &LOCK_EXTENSION, &now, error, "ii", late->id, late->author_id);
+	if (rc == ERROR_NOT_FOUND)
+		return 0;
+	return rc ? rc
+			  : database_execute(db, &QUEUE_LATE_DEADLINE, error, "iiit", late->user_id, late->id,
+				  late->author_id, late->deadline_ms);
+}
+
 int mail_tell_deadlines(struct database *db, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct near_row *near;
-	size_t count = 0;
+	struct late_row *late;
+	size_t count = 0, late_count = 0;
 	int rc = database_rows(db, arena, &NEAR_DEADLINES, &near, &count, error, "");
 	for (size_t i = 0; i < count && !rc; i++)
 		rc = database_transaction(db, tell_deadline, &near[i], error);
+	if (!rc)
+		rc = database_rows(db, arena, &NEAR_LATE_DEADLINES, &late, &late_count, error, "");
+	for (size_t i = 0; i < late_count && !rc; i++)
+		rc = database_transaction(db, tell_late_deadline, &late[i], error);
 	return rc;
 }

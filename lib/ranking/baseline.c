@@ -7,9 +7,9 @@
 #define HAS_OTHER_ENGINE SQL_HAS_OTHER_ENGINE("s", "j")
 #define IS_FASTER "VALUES(score_ns) < baselines.score_ns"
 
-/* Stores the best time of each sample or template; of equal times, the earlier one stays. It counts
- * only while no ranked result of the file exists (FOLLOW_FILES). Dry runs count, but the row does
- * not name their submission, because most visitors may not see such a submission. */
+/* Stores the best time of each file; of equal times, the earlier one stays. It counts only while no
+ * ranked result of the file exists (FOLLOW_FILES). Dry runs count, but the row does not name their
+ * submission, because most visitors may not see such a submission. */
 #define BASELINES_FROM(condition) \
 	"INSERT INTO baselines (task_version_id, gpu, role, path, job_id, submission_id, score_ns, " \
 	"score_err_ns, measured_at) " \
@@ -17,7 +17,9 @@
 	"j.score_ns, j.score_err_ns, COALESCE(j.finished_at, s.submitted_at) " \
 	"FROM submissions s JOIN jobs j ON j.submission_id = s.id " \
 	"JOIN task_files f ON f.task_version_id = s.task_version_id AND f.sha256 = s.file_sha256 " \
-	"AND f.role IN ('template', 'sample') " \
+	"AND f.role IN ('template', 'sample', 'baseline') AND (f.role = 'baseline' " \
+	"OR NOT EXISTS (SELECT 1 FROM task_files named WHERE named.task_version_id = " \
+	"f.task_version_id AND named.role = 'baseline' AND named.sha256 = f.sha256)) " \
 	"WHERE " condition " AND (" IS_RANKED " OR (s.dry_run AND " HAS_SCORE \
 	" AND NOT " HAS_OTHER_ENGINE ")) " \
 	"ORDER BY j.id " \

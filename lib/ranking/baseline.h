@@ -1,5 +1,6 @@
-/* Private to lib/ranking: baselines, the best times of a task's own samples and templates. A
- * submission counts as a sample or template if it has the same bytes. Baselines change in the same
+/* Private to lib/ranking: baselines, the best times of a task's own baselines, samples and
+ * templates. A submission counts as one of them if it has the same bytes. A file that task.yml
+ * names as a baseline is no second baseline as a sample or template. Baselines change in the same
  * transactions as the ranking (lib/ranking/ranking.h). */
 #ifndef PODIUM_LIB_RANKING_BASELINE_H
 #define PODIUM_LIB_RANKING_BASELINE_H

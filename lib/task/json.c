@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A LATER member was added later, so it may be missing in older definitions. */
+/* A LATER member or list was added later, so it may be missing in older definitions. */
 enum member_type {
 	TEXT_MEMBER,
 	OPTIONAL_TEXT_MEMBER,
@@ -32,6 +32,7 @@ struct list {
 	size_t element_bytes;
 	const struct member *members; /* NULL: the elements are texts */
 	size_t member_count;
+	bool is_later;
 };
 
 static const char *const LANGUAGES[] = { "py", "cu", NULL };
@@ -81,16 +82,20 @@ static const struct member EXPECTED_MEMBERS[] = {
 	MEMBER(VERDICT_MEMBER, task_expected, verdict),
 	MEMBER(TEXT_MEMBER, task_expected, mode),
 };
+static const struct member BASELINE_MEMBERS[] = {
+	MEMBER(TEXT_MEMBER, task_baseline, name),
+	MEMBER(TEXT_MEMBER, task_baseline, source),
+};
 static const struct member DEFINE_MEMBERS[] = {
 	MEMBER(TEXT_MEMBER, task_define, name),
 	MEMBER(OPTIONAL_TEXT_MEMBER, task_define, value),
 };
 
-#define LIST(list, counter, element, element_members) \
+#define LIST(list, counter, element, element_members, ...) \
 	{ \
 		.name = #list, .offset = offsetof(struct task, list), \
 		.count_offset = offsetof(struct task, counter), .element_bytes = sizeof(element), \
-		.members = (element_members), .member_count = COUNT(element_members) \
+		.members = (element_members), .member_count = COUNT(element_members), __VA_ARGS__ \
 	}
 #define TEXTS(list, counter) \
 	{ \
@@ -109,6 +114,7 @@ static const struct list TASK_LISTS[] = {
 	TEXTS(tests, test_count),
 	TEXTS(benchmarks, benchmark_count),
 	LIST(expected, expected_count, struct task_expected, EXPECTED_MEMBERS),
+	LIST(baselines, baseline_count, struct task_baseline, BASELINE_MEMBERS, .is_later = true),
 };
 
 /* ---- writing ---- */
@@ -220,6 +226,8 @@ static int members_from_json(struct arena *arena, const struct member *members, 
 static int list_from_json(struct arena *arena, const struct list *list, const json_t *array,
 	struct task *task, struct error *error)
 {
+	if (!array && list->is_later)
+		return 0;
 	if (!json_is_array(array))
 		return fail(error, ERROR_INPUT,
 			"The task's definition is damaged: %s is missing or not a list.", list->name);

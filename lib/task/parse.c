@@ -77,6 +77,7 @@ const char *task_file_role_name(enum task_file_role role)
 		[ROLE_TEMPLATE] = "template",
 		[ROLE_SAMPLE] = "sample",
 		[ROLE_DEFINITION] = "definition",
+		[ROLE_BASELINE] = "baseline",
 	};
 	return (unsigned int)role < COUNT(names) ? names[role] : NULL;
 }
@@ -342,7 +343,8 @@ static int collect_run_files(struct collection *collection, const struct task *t
 int task_contents(struct arena *arena, const struct task *task, const struct fileset *upload,
 	const struct fileset *stock, struct task_content **contents, size_t *count, struct error *error)
 {
-	size_t most = task->file_count + task->template_count + task->expected_count + 1;
+	size_t most =
+		task->file_count + task->template_count + task->expected_count + task->baseline_count + 1;
 	struct collection collection = { .contents = arena_array(arena, struct task_content, most),
 		.error = error };
 	int rc = collect_run_files(&collection, task, upload, stock);
@@ -352,6 +354,9 @@ int task_contents(struct arena *arena, const struct task *task, const struct fil
 	for (size_t i = 0; i < task->expected_count && !rc; i++)
 		rc = collect_file(
 			&collection, ROLE_SAMPLE, task->expected[i].source, upload, task->expected[i].source);
+	for (size_t i = 0; i < task->baseline_count && !rc; i++)
+		rc = collect_file(
+			&collection, ROLE_BASELINE, task->baselines[i].name, upload, task->baselines[i].source);
 	struct task_faults faults = { 0 };
 	struct task_reader reader = {
 		.arena = arena, .upload = upload, .prefix = "", .name = "task.yml", .faults = &faults

@@ -21,6 +21,7 @@ enum {
 	task_most_timeout_s = 3600,
 	task_default_timeout_s = 180,
 	task_compile_timeout_s = 120, /* not configurable */
+	task_most_baselines = 5,
 };
 
 enum task_language { TASK_PY, TASK_CU };
@@ -51,6 +52,13 @@ struct task_expected { /* from podium.expected: a sample that must get this verd
 	const char *source;
 	enum verdict verdict;
 	const char *mode; /* "test", "benchmark" or "ranked" */
+};
+
+/* From podium.baselines: a file that Podium times on each device beside the ranking
+ * (lib/leaderboard/baseline_run.h). */
+struct task_baseline {
+	const char *name;   /* shown in the ranking: "torch.compile" */
+	const char *source; /* path in the upload */
 };
 
 struct task_define {
@@ -95,6 +103,8 @@ struct task {
 	const char *kernel_signature;
 	struct task_expected *expected;
 	size_t expected_count;
+	struct task_baseline *baselines; /* the speed-up is against the first one that has a time */
+	size_t baseline_count;
 	bool input_is_right; /* an answer that returns its input is right */
 };
 
@@ -121,9 +131,10 @@ int task_check(struct arena *arena, const struct fileset *upload, const struct f
  * - FILE: the runner's name
  * - TEMPLATE: the language
  * - SAMPLE: the path in the upload
- * - DEFINITION: "task.yml"; the older single file has no such entry */
-enum task_file_role { ROLE_FILE, ROLE_TEMPLATE, ROLE_SAMPLE, ROLE_DEFINITION };
-/* "file", "template", "sample", "definition" */
+ * - DEFINITION: "task.yml"; the older single file has no such entry
+ * - BASELINE: the baseline's name */
+enum task_file_role { ROLE_FILE, ROLE_TEMPLATE, ROLE_SAMPLE, ROLE_DEFINITION, ROLE_BASELINE };
+/* "file", "template", "sample", "definition", "baseline" */
 const char *task_file_role_name(enum task_file_role role);
 struct task_content {
 	enum task_file_role role;

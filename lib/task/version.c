@@ -79,7 +79,7 @@ static const struct statement DEFINITION = SELECT(struct stored_definition, DEFI
  * one, makes a new version. `files` is compared without its sources, which are paths in the
  * upload. */
 static const char *const INDEPENDENT_OF_RUNS[] = { "description", "templates", "gpus", "flops",
-	"bytes", "tolerance", "expected", "kernel_signature", "input_is_right" };
+	"bytes", "tolerance", "expected", "baselines", "kernel_signature", "input_is_right" };
 
 struct difference {
 	struct arena *arena;
@@ -259,6 +259,16 @@ static const struct statement REWRITE_VERSION =
 			"created_by = COALESCE(?, created_by), revision = revision + 1 WHERE id = ?");
 static const struct statement DELETE_READ_FILES =
 	COMMAND("DELETE FROM task_files WHERE task_version_id = ? AND role <> 'file'");
+static const struct statement DELETE_BASELINE =
+	COMMAND("DELETE FROM baselines WHERE task_version_id = ? AND role = ? AND path = ?");
+/* A file that has been timed already may become a baseline, or a sample again. */
+static const struct statement PUT_RANKING_DUE = COMMAND(
+	"UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id "
+	"SET l.ranking_due = TRUE WHERE v.id = ? AND (? OR EXISTS (SELECT 1 FROM task_files f "
+	"JOIN submissions s ON s.file_sha256 = f.sha256 AND s.task_version_id = f.task_version_id "
+	"WHERE f.task_version_id = v.id AND f.role = 'baseline' AND NOT EXISTS "
+	"(SELECT 1 FROM baselines b WHERE b.task_version_id = v.id AND b.role = f.role "
+	"AND b.path = f.path)))");
 /* A foreign key keeps blobs that are in use; IGNORE suppresses that error. */
 static const struct statement DELETE_UNUSED_BLOB =
 	COMMAND("DELETE IGNORE FROM blobs WHERE sha256 = ?");
@@ -314,6 +324,25 @@ int task_draft_insert(struct database *db, const struct task_draft *draft, int64
 	return rc ? rc : insert_files(db, draft, *version_id, true, error);
 }
 
+/* Deletes the times of files that the draft lacks or changes. What is left is timed or computed
+ * again. */
+static int update_baselines(struct database *db, const struct task_draft *draft, int64_t version_id,
+	const struct stored_file *files, size_t count, struct error *error)
+{
+	int rc = 0;
+	int64_t deleted = 0;
+	for (size_t i = 0; i < count && !rc; i++) {
+		size_t at = find_content(draft, &files[i]);
+		if (at < draft->content_count
+			&& memcmp(files[i].sha256.bytes, draft->hashes[at], sha256_bytes) == 0)
+			continue;
+		rc = database_execute(
+			db, &DELETE_BASELINE, error, "iss", version_id, files[i].role, files[i].path);
+		deleted += rc ? 0 : (int64_t)database_affected(db);
+	}
+	return rc ? rc : database_execute(db, &PUT_RANKING_DUE, error, "ii", version_id, deleted);
+}
+
 int task_draft_rewrite(struct database *db, struct arena *arena, const struct task_draft *draft,
 	int64_t version_id, int64_t by, struct error *error)
 {
@@ -327,6 +356,8 @@ int task_draft_rewrite(struct database *db, struct arena *arena, const struct ta
 		rc = database_execute(db, &DELETE_READ_FILES, error, "i", version_id);
 	if (!rc)
 		rc = insert_files(db, draft, version_id, false, error);
+	if (!rc)
+		rc = update_baselines(db, draft, version_id, files, count, error);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (strcmp(files[i].role, task_file_role_name(ROLE_FILE)) != 0)
 			rc = database_execute(

@@ -80,7 +80,8 @@ int task_engines_decide(struct database *db, struct error *error);
 int task_engine_tried(struct database *db, int64_t job_id, struct error *error);
 
 /* Replaces the parts that no run depends on, in the caller's transaction. The other parts must
- * not differ. `by` becomes the version's creator unless it is SQL_NULL_INTEGER. */
+ * not differ. Deletes the baselines of changed files. `by` becomes the version's creator unless
+ * it is SQL_NULL_INTEGER. */
 int task_draft_rewrite(struct database *db, struct arena *arena, const struct task_draft *draft,
 	int64_t version_id, int64_t by, struct error *error);
 

@@ -8,6 +8,7 @@
 #include "lib/task/formula.h"
 
 #include <string.h>
+#include <strings.h>
 
 static const char *const LANGUAGES[] = { "py", "cu", NULL };
 static const char *const RANKINGS[] = { "last", "mean", "geom", NULL };
@@ -60,6 +61,16 @@ static const char *signature_fault(const char *text)
 		? NULL
 		: "is not the signature of a kernel, as in __global__ void add(const float *a, float *b, "
 		  "int n)";
+}
+
+/* The name is part of addresses and of a file's name, too. */
+static const char *baseline_fault(const char *text)
+{
+	enum { most_name_bytes = 32 };
+	return strlen(text) <= most_name_bytes && text_is_leaderboard_name(text)
+		? NULL
+		: "is not the name of a baseline (1 to 32 letters, digits and . _ -, as in torch.compile; "
+		  "the first is a letter or digit)";
 }
 
 /* ---- files ---- */
@@ -346,6 +357,63 @@ static void read_expected(struct task_reader *reader, const struct yaml_node *va
 			reader, child, arena_printf(reader->arena, "entry %zu of podium.expected", ++number));
 }
 
+static const struct task_key BASELINE_KEYS[] = {
+	{ .name = "name",
+		.read = task_read_text,
+		.offset = offsetof(struct task_baseline, name),
+		.rule = baseline_fault,
+		.required = true },
+	{ .name = "file",
+		.read = task_read_text,
+		.offset = offsetof(struct task_baseline, source),
+		.required = true },
+};
+
+static bool has_baseline(const struct task *task, const char *name)
+{
+	for (size_t i = 0; i < task->baseline_count; i++)
+		if (strcasecmp(task->baselines[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void read_baseline(
+	struct task_reader *reader, const struct yaml_node *node, const char *what)
+{
+	struct task *task = reader->task;
+	struct task_baseline baseline = { 0 };
+	reader->prefix = "podium.baselines.";
+	task_read_map(reader, node, what, BASELINE_KEYS, COUNT(BASELINE_KEYS), &baseline);
+	reader->prefix = "podium.";
+	if (!baseline.name || !baseline.source)
+		return;
+	const struct file *file = task_source(reader, node, "baselines", baseline.source);
+	if (has_baseline(task, baseline.name))
+		task_fault(reader, node, "baselines", "the name %s occurs twice.",
+			quote(reader->arena, baseline.name));
+	else if (file)
+		task->baselines[task->baseline_count++] =
+			(struct task_baseline){ .name = baseline.name, .source = file->path };
+	if (file)
+		task_check_text(reader, node, "baselines", file);
+}
+
+static void read_baselines(struct task_reader *reader, const struct yaml_node *value,
+	const struct task_key *key, void *base)
+{
+	if (value->kind == YAML_LIST && value->count > task_most_baselines) {
+		task_fault(reader, value, key->name, "there are %zu baselines; at most %d are allowed.",
+			value->count, task_most_baselines);
+		return;
+	}
+	struct task_baseline *baselines = task_read_array(reader, value, key, base, sizeof *baselines);
+	size_t number = 0;
+	for (const struct yaml_node *child = baselines ? value->first : NULL; child;
+		 child = child->next)
+		read_baseline(
+			reader, child, arena_printf(reader->arena, "entry %zu of podium.baselines", ++number));
+}
+
 static void read_formula(struct task_reader *reader, const struct yaml_node *value,
 	const struct task_key *key, void *base)
 {
@@ -414,6 +482,7 @@ static const struct task_key PODIUM_KEYS[] = {
 	{ .name = "booleans", .read = read_truth_form, .offset = 0, .choices = TRUTHS },
 	{ .name = "engine", .read = task_read_choice, TASK(engine), .choices = ENGINES },
 	{ .name = "expected", .read = read_expected, TASK_LIST(expected, expected_count) },
+	{ .name = "baselines", .read = read_baselines, TASK_LIST(baselines, baseline_count) },
 	{ .name = "input_is_right", .read = read_input_is_right, TASK(input_is_right) },
 };
 

@@ -1,7 +1,7 @@
 // The addresses of pages, for the tests and the script that look at every page.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { CREATOR, CROWD, DEVICE, LONG_BOARD, LONG_USER, LONG_WORKER } from './full.mjs';
+import { CREATOR, CROWD, DEVICE, LONG_BOARD, LONG_TEAM, LONG_USER, LONG_WORKER } from './full.mjs';
 import { logIn, logInAsAdmin } from './visitor.mjs';
 
 // The pattern and the access level of each GET row of the router's table, in its order.
@@ -66,7 +66,8 @@ export const FULL = (ids) => [...EMPTY,
 		'bare/questions',
 		'deviceless', 'deviceless/submit', 'ended', 'ended/submit',
 		'practice', 'practice/submit', 'frozen', 'archived'].map((rest) => `/leaderboard/${rest}`),
-	'/contest/past', '/contest/coming',
+	'/contest/past', '/contest/coming', '/contest/past/teams', '/contest/coming/teams',
+	`/user/${LONG_TEAM}`,
 	...only(OWNERS, '/contest/past/reveal?step=2', '/admin/contest/past'),
 	...only(MEMBERS, '/leaderboard/closed_one'), ...only(OWNERS, '/leaderboard/hidden_one'),
 	...['noisy', 'broken', 'passed', 'own'].map((name) => `/submission/${ids[name]}`),
@@ -77,8 +78,9 @@ export const FULL = (ids) => [...EMPTY,
 		`/compare?a=${ids.own}&b=${ids.queued}`),
 	`/compare?a=${ids.own}&b=${ids.other}`, `/comparison/${ids.comparison}`, '/user/participant7',
 	ids.link, ...ids.mail, `/join?code=code-of-a-class-2`,
-	...['edit', 'delete', 'publishing', 'versions', 'diff?from=1&to=2', 'switch?version=2', 'clone',
-		'dryrun', 'similar', 'hooks', 'roles', 'exceptions', 'unfrozen']
+	...['edit', 'task', 'delete', 'publishing', 'versions', 'diff?from=1&to=2',
+		'switch?version=2', 'clone', 'dryrun', 'similar', 'hooks', 'roles', 'exceptions',
+		'unfrozen']
 		.map((page) => `/admin${long(`/${page}`)}`),
 	'/admin/leaderboard/closed_one/publishing', `/admin/leaderboard/${CROWD}/dryrun`,
 	`/admin/leaderboard/${CROWD}/edit`, ...only(ADMIN, `/admin/sets/${ids.set}`),
@@ -94,8 +96,8 @@ export const USUAL = ({ board, reader, best, other }) => [...ANYWHERE, `/user/${
 	...['', '?view=shapes', '?view=gpus', '?view=live', '/task', '/submit', '/mine', '/questions',
 		'/task/file/eval.py'].map((rest) => `/leaderboard/${board}${rest}`),
 	`/submission/${best}`, `/compare?a=${best}&b=${other}`,
-	...['edit', 'delete', 'publishing', 'versions', 'clone', 'dryrun', 'similar', 'hooks', 'roles',
-		'exceptions', 'unfrozen']
+	...['edit', 'task', 'delete', 'publishing', 'versions', 'clone', 'dryrun', 'similar', 'hooks',
+		'roles', 'exceptions', 'unfrozen']
 		.map((page) => `/admin/leaderboard/${board}/${page}`),
 	`/admin/submission/${best}`];
 

@@ -26,7 +26,7 @@ export const rebuildRanking = () =>
 
 export const LONG_BOARD = 'a_leaderboard_whose_name_is_as_long_as_names_may_be_' + 'x'.repeat(12),
 	CROWD = 'crowded';
-export const LONG_USER = 'W'.repeat(32), CREATOR = 'M'.repeat(32),
+export const LONG_USER = 'W'.repeat(32), LONG_TEAM = 'T'.repeat(32), CREATOR = 'M'.repeat(32),
 	LONG_WORKER = 'worker-'.padEnd(64, 'w'), DEVICE = 'GPU-'.padEnd(40, '0');
 const LONG_FILE = 'a_file_name_without_any_place_to_break_it_'.repeat(4) + '.py';
 const DESCRIPTION = `# A heading
@@ -312,7 +312,17 @@ INSERT INTO contest_problems (leaderboard_id, contest_id, position)
 	WHERE l.name IN ('${CROWD}', '${LONG_BOARD}', 'closed_one') AND c.name = 'past';
 INSERT INTO contest_entrants (contest_id, user_id)
 	SELECT c.id, u.id FROM contests c, users u WHERE c.name = 'past'
-	AND (u.name IN ('${LONG_USER}', '${CREATOR}') OR u.name LIKE 'participant1%');`;
+	AND (u.name IN ('${LONG_USER}', '${CREATOR}') OR u.name LIKE 'participant1%');
+UPDATE contests SET team_members = 3 WHERE name = 'coming';
+INSERT INTO users (name, password_hash, kind) VALUES ('${LONG_TEAM}', '', 'team'),
+	('Locked-team', '', 'team');
+INSERT INTO teams (user_id, contest_id, code, locked_at)
+	SELECT u.id, c.id, LEFT(MD5(u.name), 24),
+		IF(u.name = 'Locked-team', UTC_TIMESTAMP(3), NULL)
+	FROM users u, contests c WHERE u.kind = 'team' AND c.name = 'coming';
+INSERT INTO team_members (team_id, user_id, contest_id)
+	SELECT t.user_id, p.id, t.contest_id FROM teams t JOIN users u ON u.id = t.user_id
+	JOIN users p ON p.name IN ('${LONG_USER}', 'participant11') WHERE u.name = '${LONG_TEAM}';`;
 
 // ---- making it ----
 

@@ -146,6 +146,18 @@ scenes('after the deadline everybody can read the source', 'opened', async (come
 	await page.getByText('2020-01-01 00:00 UTC').first().waitFor();
 });
 
+scenes('a creator edits a task and previews it', 'edited', async (come, board) => {
+	const { admin } = await furnish(come, board);
+	await admin.goto(`/admin/leaderboard/${board}/task`);
+	await fillAndSend(admin, { Description: 'A *new* text.' }, 'Preview');
+	await admin.getByText('The task stays version 1').waitFor();
+	await admin.locator('em', { hasText: 'new' }).waitFor();
+	await press(admin, 'Save');
+	await admin.getByText('Saved. The task is still version 1').waitFor();
+	await admin.goto(`/leaderboard/${board}/task`);
+	await admin.locator('em', { hasText: 'new' }).waitFor();
+});
+
 scenes('a creator clones, switches, freezes and archives a leaderboard', 'kept',
 		async (come, board) => {
 	const { admin, name } = await furnish(come, board), page = await come();

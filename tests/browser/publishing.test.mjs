@@ -180,7 +180,8 @@ benchmarks: [{number: 4444}]
 		'/archive', '/admin/leaderboard/versions/versions',
 			'/admin/leaderboard/versions/diff?from=1&to=2',
 			'/admin/leaderboard/versions/switch?version=1', '/admin/leaderboard/versions/clone',
-			'/admin/leaderboard/versions/dryrun', '/admin/leaderboard/versions/edit'])
+			'/admin/leaderboard/versions/dryrun', '/admin/leaderboard/versions/edit',
+			'/admin/leaderboard/versions/task'])
 		faults.push(...await owes(admin, path));
 	assert.deepEqual(faults, []);
 });

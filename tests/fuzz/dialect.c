@@ -1,7 +1,7 @@
 /* Detects the dialect of a source. The result must be one of the language's dialects, and nothing
  * past the end may be read. Each line is judged alone, so two sources in one text must have the
  * dialect of one of them. Input: two texts, separated by a NUL. */
-#include "cgi/action/dialect.h"
+#include "lib/submission/dialect.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -55,7 +55,7 @@ static void check_contents(
 	for (size_t i = 0; i < count; i++) {
 		files += contents[i].role == ROLE_FILE;
 		require(contents[i].bytes != NULL && contents[i].path != NULL);
-		if (contents[i].role == ROLE_TEMPLATE || contents[i].role == ROLE_SAMPLE)
+		if (contents[i].role != ROLE_FILE && contents[i].role != ROLE_DEFINITION)
 			require_text(contents[i].bytes, contents[i].length);
 	}
 	require(files + 1 == task->file_count); /* all files except the submission */

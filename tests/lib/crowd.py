@@ -108,6 +108,7 @@ ADDRESSES = [
 	("admin", "/admin", "/admin"),
 	("admin", "/admin/leaderboards/new", "/admin/leaderboards/new"),
 	("admin", "/admin/leaderboard/*/edit", "/admin/leaderboard/bench/edit"),
+	("admin", "/admin/leaderboard/*/task", "/admin/leaderboard/bench/task"),
 	("admin", "/admin/leaderboard/*/delete", "/admin/leaderboard/bench/delete"),
 	("admin", "/admin/leaderboard/*/publishing", "/admin/leaderboard/bench/publishing"),
 	("admin", "/admin/leaderboard/*/versions", "/admin/leaderboard/bench/versions"),
@@ -128,6 +129,14 @@ ADDRESSES = [
 	("anyone", "/contest/*", "/contest/cup"),
 	("anyone", "/contest/*.json", "/contest/cup.json"),
 	("anyone", "/contest/*.csv", "/contest/cup.csv"),
+	("anyone", "/contest/*/teams", "/contest/cup/teams"),
+	("member1", "/contest/*/teams", "/contest/cup/teams"),
+	("member1", "/leaderboard/*/mine", "/leaderboard/bench/mine"),
+	("member1", "/leaderboard/*", "/leaderboard/bench?gpu=H200&mine=1"),
+	("member1", "/leaderboard/*/submit", "/leaderboard/bench/submit"),
+	("member1", "/mine", "/mine?team=team1"),
+	("member1", "/submission/*", "/submission/{of_team}"),
+	("anyone", "/user/*", "/user/team1"),
 	("user1", "/contest/*/certificate/*", "/contest/cup/certificate/user1"),
 	("admin", "/admin/hooks", "/admin/hooks"),
 	("admin", "/admin/hooks/*", "/admin/hooks/{hook}"),
@@ -165,6 +174,7 @@ CALLS = [
 		"/leaderboards/bench/rankings?gpu=H200&cursor=MSAxOTAwIDA",
 		"/leaderboards/bench/task",
 		"/leaderboards/bench/questions",
+		"/contests/cup/teams",
 		"/leaderboards/vectoradd_py/files/reference.py",
 		"/leaderboards/bench/templates/py",
 		"/users/user1",
@@ -251,6 +261,7 @@ class Crowd:
 			"ANALYZE TABLE ranking, records, baselines"
 		)  # updates the statistics by which the optimizer chooses its plans
 		self.load_contest()
+		self.load_teams()
 		self.numbers = self.find()
 
 	def token(self, subject):
@@ -308,6 +319,8 @@ class Crowd:
 			"other": ranked + "r.position = 6",
 			"own": ranked + "u.name = 'user1'",
 			"own_other": passed + "j.score_ns IS NOT NULL ORDER BY s.id DESC LIMIT 1",
+			"of_team": "SELECT s.id FROM submissions s JOIN users u ON u.id = s.user_id "
+			"WHERE u.kind = 'team'",
 			"waiting": passed + "j.state = 'queued' LIMIT 1",
 			"comparison": "SELECT MIN(id) FROM comparisons",
 			"plan": "SELECT MIN(id) FROM plans",
@@ -340,6 +353,32 @@ class Crowd:
 			INSERT IGNORE INTO contest_entrants (contest_id, user_id)
 			SELECT DISTINCT c.id, r.user_id FROM ranking r JOIN leaderboards l
 			ON l.id = r.leaderboard_id JOIN contests c WHERE l.name = 'bench'"""
+		)
+
+	def load_teams(self):
+		"""Makes 100 teams of three for "cup", team1 of member1, member2 and member3. team1 has
+		submitted to bench."""
+		self.site.sql(
+			f"""SET @token = UNHEX('{hashlib.sha256(self.token("member1")).hexdigest()}');
+			INSERT INTO users (name, password_hash) SELECT CONCAT('member', seq), '!'
+			FROM seq_1_to_300;
+			INSERT INTO users (name, password_hash, kind) SELECT CONCAT('team', seq), '', 'team'
+			FROM seq_1_to_100;
+			UPDATE contests SET team_members = 3;
+			INSERT INTO teams (user_id, contest_id, code)
+			SELECT u.id, c.id, LEFT(MD5(u.name), 24) FROM users u JOIN contests c
+			WHERE u.kind = 'team';
+			INSERT INTO team_members (team_id, user_id, contest_id)
+			SELECT t.user_id, p.id, t.contest_id FROM seq_1_to_300 n
+			JOIN users p ON p.name = CONCAT('member', n.seq)
+			JOIN users u ON u.name = CONCAT('team', CEIL(n.seq / 3))
+			JOIN teams t ON t.user_id = u.id;
+			INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256,
+			mode) SELECT s.leaderboard_id, s.task_version_id, u.id, 'team.py', s.sha256, 'test'
+			FROM submissions s JOIN users u ON u.name = 'team1' JOIN leaderboards l
+			ON l.id = s.leaderboard_id WHERE l.name = 'bench' ORDER BY s.id LIMIT 1;
+			INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at)
+			SELECT @token, id, '192.0.2.1', '', '2100-01-01' FROM users WHERE name = 'member1'"""
 		)
 
 	def mail_links(self):

@@ -3,10 +3,12 @@ builds addresses by concatenation, sends the same headers, requires the same fie
 ignores all others, and reads streams of events in the same way."""
 
 import http.client
+import io
 import json
 import time
 import urllib.parse
 import uuid
+import zipfile
 
 
 class Refused(Exception):
@@ -117,15 +119,20 @@ class Popcorn:
 	# ---- submitting and polling ----
 
 	@staticmethod
-	def multipart(file_name, source):
-		"""A form with one file. As in popcorn-cli's forms, the file has no content type."""
+	def multipart(file_name, source, **fields):
+		"""A form with one file and texts. As in popcorn-cli's forms, the file has no content
+		type."""
 		boundary = uuid.uuid4().hex
 		body = (
 			f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
 			f'filename="{file_name}"\r\n\r\n'.encode()
 			+ source
-			+ f"\r\n--{boundary}--\r\n".encode()
 		)
+		for name, value in fields.items():
+			body += (
+				f'\r\n--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}'
+			).encode()
+		body += f"\r\n--{boundary}--\r\n".encode()
 		return body, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
 
 	def submit(self, leaderboard, gpu, mode, source, file_name="submission.py"):
@@ -213,6 +220,45 @@ class Popcorn:
 			for run in answer["runs"]
 			if run["mode"] == "leaderboard" and run.get("score") is not None
 		]
+
+	# ---- --profile-brev, with POPCORN_BREV_PROFILER_URL at the same address ----
+
+	def start_profile(self, leaderboard, source, **fields):
+		body, headers = self.multipart(
+			"submission.py", source, **{"leaderboard": leaderboard, **fields}
+		)
+		return required(self.ask("POST", "/profile", body, headers).get("job_id"), str, "job_id")
+
+	def profile_state(self, job):
+		"""Requests the job once. popcorn-cli exits if this request fails."""
+		state = self.ask("GET", f"/jobs/{job}")
+		required(state.get("status"), str, "status")
+		if state.get("queue_position") is not None:
+			required(state["queue_position"], int, "queue_position")
+		return state
+
+	def profile(self, leaderboard, source, limit_s=60, **fields):
+		"""Submits, polls and downloads. Returns the zips by name; each is read as popcorn-cli
+		does."""
+		job, end = self.start_profile(leaderboard, source, **fields), time.time() + limit_s
+		ends = ("succeeded", "failed", "timed_out")
+		while (state := self.profile_state(job))["status"] not in ends:
+			if time.time() > end:
+				raise AssertionError(f"Timed out waiting for profile job {job}: {state}")
+			time.sleep(0.05)
+		if state["status"] != "succeeded":
+			raise Refused(0, f"Profile job {job} {state['status']}: {state.get('error')}")
+		return {
+			required(artifact.get("name"), str, "name"): self.download(artifact["url"])
+			for artifact in required(state.get("artifacts"), list, "artifacts")
+		}
+
+	def download(self, address):
+		connection, response = self.open("GET", required(address, str, "url"))
+		content = response.read()
+		connection.close()
+		self.check_status(response, content)
+		return zipfile.ZipFile(io.BytesIO(content))
 
 	# ---- the user's submissions ----
 

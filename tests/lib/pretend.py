@@ -173,14 +173,16 @@ def stage(job, position, name, cases, events=()):
 
 
 def profile(job, told):
-	packed = base64.b64encode(gzip.compress(os.urandom(told["trace"]), 1, mtime=0)).decode()
-	say(event="stage", job=job["id"], position=2, stage="profile", command="ncu")
-	say_case(job, 2, 0, job["task"]["benchmarks"][0])
-	say(event="report", job=job["id"], position=2, index=0, text=told["report"])
-	for part in range(0, len(packed), 1 << 19):
-		say(event="artifact", job=job["id"], position=2, name="profile-1.ncu-rep",
-			size=told["trace"], part=part >> 19, base64=packed[part:part + (1 << 19)])
-	say_stage_end(job, 2)
+	for index, spec in enumerate(job["task"]["benchmarks"]):
+		packed = base64.b64encode(gzip.compress(os.urandom(told["trace"]), 1, mtime=0)).decode()
+		at = dict(job=job["id"], position=2 + index)
+		say(event="stage", **at, stage="profile", command="ncu")
+		say_case(job, 2 + index, index, spec)
+		say(event="report", **at, index=index, text=told["report"])
+		for part in range(0, len(packed), 1 << 19):
+			say(event="artifact", **at, name=f"profile-{{index + 1}}.ncu-rep",
+				size=told["trace"], part=part >> 19, base64=packed[part:part + (1 << 19)])
+		say_stage_end(job, 2 + index)
 
 
 def show(job, told):

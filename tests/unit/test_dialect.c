@@ -1,6 +1,6 @@
 /* The dialect of a source, detected from its imports. */
-#include "cgi/action/dialect.h"
 #include "lib/base/scope.h"
+#include "lib/submission/dialect.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -46,7 +46,10 @@ static void a_small_task_gets_the_defaults(void **state)
 		 "    - {source: samples/right.py, verdict: passed}\n    - {source: samples/right.py, " \
 		 "verdict: passed, mode: test}\n" \
 		 "    - {source: samples/wrong.py, verdict: wrong answer, mode: benchmark}\n" \
-		 "  input_is_right: true\n"
+		 "  input_is_right: true\n" \
+		 "  baselines:\n    - {name: torch.compile, file: samples/right.py}\n" \
+		 "    - {name: Triton-3, file: template.py}\n"
+#define TORCH "{name: torch, file: template.py}"
 #define FULL_CU \
 	"lang: cu\ndescription: d\nfiles:\n  - {name: submission.cu, source: \"@SUBMISSION@\"}\n" \
 	"  - {name: eval.cu, source: \"@STOCK@\"}\n  - {name: include/reference.cuh, source: " \
@@ -99,6 +102,9 @@ static void every_key_of_a_py_task_is_kept(void **state)
 	assert_int_equal(task->expected[2].verdict, VERDICT_WRONG_ANSWER);
 	assert_string_equal(task->expected[2].mode, "benchmark");
 	assert_true(task->input_is_right);
+	assert_int_equal(task->baseline_count, 2);
+	assert_string_equal(task->baselines[0].name, "torch.compile");
+	assert_string_equal(task->baselines[1].source, "template.py");
 }
 
 static void every_key_of_a_cu_task_is_kept(void **state)
@@ -335,6 +341,32 @@ static const struct {
 		"\"great\" is not a verdict that a sample can get" },
 	{ GOOD "podium: {expected: [{source: samples/empty.py, verdict: passed}]}\n",
 		"the file \"samples/empty.py\" is empty." },
+	{ GOOD "podium: {baselines: {torch: template.py}}\n",
+		"line 16, podium.baselines: expected a list" },
+	{ GOOD "podium: {baselines: [{name: torch, file: x.py}]}\n",
+		"podium.baselines: the source \"x.py\" is not in the upload." },
+	{ GOOD "podium: {baselines: [{name: a, file: ../../x.py}]}\n",
+		"the source \"../../x.py\" leads out of the upload" },
+	{ GOOD "podium: {baselines: [{name: a, file: /etc/passwd}]}\n", "must be a path relative to" },
+	{ GOOD "podium: {baselines: [{name: a, file: [template.py]}]}\n", "expected text" },
+	{ GOOD "podium: {baselines: [template.py]}\n", "entry 1 of podium.baselines" },
+	{ GOOD "podium: {baselines: [{name: a/b, file: template.py}]}\n",
+		"\"a/b\" is not the name of a baseline" },
+	{ GOOD "podium: {baselines: [{name: ..., file: template.py}]}\n", "is not the name" },
+	{ GOOD "podium: {baselines: [{name: -x, file: template.py}]}\n", "is not the name" },
+	{ GOOD "podium: {baselines: [{name: <b>torch</b>, file: template.py}]}\n", "is not the name" },
+	{ GOOD "podium: {baselines: [{name: \"\", file: template.py}]}\n", "is not the name" },
+	{ GOOD "podium: {baselines: [{name: abcdefghijklmnopqrstuvwxyz-123456, file: template.py}]}\n",
+		"is not the name" },
+	{ GOOD "podium: {baselines: [{name: torch}]}\n",
+		"entry 1 of podium.baselines lacks the key file" },
+	{ GOOD "podium: {baselines: [{name: torch, file: samples/empty.py}]}\n",
+		"the file \"samples/empty.py\" is empty." },
+	{ GOOD "podium: {baselines: [" TORCH ", {name: Torch, file: template.py}]}\n",
+		"the name \"Torch\" occurs twice." },
+	{ GOOD "podium: {baselines: [" TORCH ", " TORCH ", " TORCH ", " TORCH ", " TORCH ", " TORCH
+		   "]}\n",
+		"there are 6 baselines; at most 5 are allowed." },
 	{ GOOD "podium: {expected: [{source: x.py, verdict: passed, mode: fast}]}\n",
 		"expected test, benchmark or ranked, not \"fast\"" },
 	{ "lang: cu\ndescription: d\n" FILES "config: {sources: [x.cu]}\n" CASES,
@@ -480,8 +512,10 @@ static void contents_come_from_the_upload_and_the_stock(void **state)
 	assert_int_equal(task_contents(arena, world.task, &world.upload, &world.stock, &contents,
 						 &count, &world.error),
 		0);
-	assert_int_equal(
-		count, 3 + 2 + 2 + 1); /* files without the slot, templates, samples once each, task.yml */
+	assert_int_equal(count, 3 + 2 + 2 + 2 + 1); /* files without the slot, templates, samples once
+	                                               each, baselines, task.yml */
+	assert_string_equal(content(contents, count, ROLE_BASELINE, "Triton-3")->bytes,
+		"def custom_kernel(data): ...\n");
 	assert_string_equal(content(contents, count, ROLE_FILE, "eval.py")->bytes, "stock eval.py\n");
 	assert_string_equal(
 		content(contents, count, ROLE_TEMPLATE, "Triton")->bytes, "def custom_kernel(data): ...\n");
@@ -536,11 +570,13 @@ static void damage_of_any_json_member_is_refused(void **state)
 		struct error error;
 		assert_int_equal(task_from_json(arena, damaged, &task, &error), ERROR_INPUT);
 		json_object_del(damaged, key);
-		if (strcmp(key, "kernel_signature") == 0 || strcmp(key, "input_is_right") == 0) {
+		if (strcmp(key, "kernel_signature") == 0 || strcmp(key, "input_is_right") == 0
+			|| strcmp(key, "baselines") == 0) {
 			/* older definitions lack these members */
 			assert_int_equal(task_from_json(arena, damaged, &task, &error), 0);
 			assert_null(task->kernel_signature);
 			assert_false(task->input_is_right);
+			assert_int_equal(task->baseline_count, 0);
 			json_decref(damaged);
 			continue;
 		}

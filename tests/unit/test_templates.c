@@ -24,6 +24,7 @@ static const struct raw_use ALLOWED[] = {
 	{ "contest.html", "view->rules_html" },
 	{ "task.html", "task->view->description_html" },
 	{ "admin_leaderboard.html", "preview->description_html" },
+	{ "task_edit.html", "preview->description_html" },
 	/* A page of docs/, which is ours. cgi/page/help.c escapes what it puts into the page. */
 	{ "help.html", "view->html" },
 	/* The template trend_part printed this HTML, with escaping; cgi/page/leaderboard_trend.c caches

@@ -707,57 +707,6 @@ def the_downloaded_podium_submits_from_an_empty_folder_with_and_without_tls():
 
 
 @test
-def the_github_actions_job_needs_only_a_token():
-	workflow = (ROOT / "docs" / "github-actions.yml").read_text()
-	steps = dict(re.findall(r"- name: (.+)\n(?: +if: .*\n)? +run: \|\n((?: {10}.*\n)+)", workflow))
-	equal(list(steps), ["Get podium", "Submit", "Show the result"])
-	equal(re.findall(r"secrets\.(\w+)", workflow), ["PODIUM_TOKEN"])
-	path = scratch / "github-path"
-	subprocess.run(
-		["bash", "-e", "-c", steps["Get podium"]],
-		check=True,
-		capture_output=True,
-		env=environment({"PODIUM_SERVER": site.url, "RUNNER_TEMP": scratch, "GITHUB_PATH": path}),
-	)
-	summary, kernel = (
-		scratch / "summary",
-		file(
-			"#!POPCORN leaderboard small\n#!POPCORN gpus CPU\ndef custom_kernel(data):\n    return "
-			"data\n",
-			"repository/kernel.py",
-		),
-	)
-	for source, code in (
-		(kernel.read_text(), 0),
-		(kernel.read_text().replace("return data", "return 7"), 10),
-	):
-		kernel.write_text(source)
-		variables = environment(
-			{
-				"PODIUM_SERVER": site.url,
-				"PODIUM_TOKEN": tokens["ada"],
-				"GITHUB_STEP_SUMMARY": summary,
-				"PODIUM_SERVERS": scratch / "nothing",
-				"PATH": f"{path.read_text().strip()}:{os.environ['PATH']}",
-			}
-		)
-		ended = [
-			subprocess.run(
-				["bash", "-e", "-c", steps[name]],
-				cwd=kernel.parent,
-				env=variables,
-				capture_output=True,
-				text=True,
-			)
-			for name in ("Submit", "Show the result")
-		]
-		equal([step.returncode for step in ended], [code, 0])
-		lacks(ended[0].stderr + ended[1].stdout, tokens["ada"])
-	contains(summary.read_text(), "Passed. ")
-	contains(summary.read_text(), "Wrong answer. ")
-
-
-@test
 def the_manual_the_help_and_the_completion_name_every_command_and_option():
 	manual, page = (
 		(ROOT / "docs" / "podium.md").read_text(),

@@ -5,7 +5,7 @@
 
 #include "tests/integration/library/fixture.h"
 
-#include "cgi/action/submission.h"
+#include "lib/intake/submission.h"
 #include "lib/ranking/ranking.h"
 
 enum { contest_most_users = 12 };

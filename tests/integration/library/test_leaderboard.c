@@ -1,10 +1,10 @@
 /* Creating, editing and deleting leaderboards in a real MariaDB, which library.test starts. */
 #include "tests/integration/library/fixture.h"
 
-#include "cgi/action/submission.h"
 #include "lib/base/format.h"
 #include "lib/database/blob.h"
 #include "lib/gpu/device.h"
+#include "lib/intake/submission.h"
 #include "lib/leaderboard/dry_run.h"
 #include "lib/leaderboard/publication.h"
 

@@ -1,8 +1,8 @@
 /* Creating submissions in a real MariaDB, which library.test starts. */
 #include "tests/integration/library/fixture.h"
 
-#include "cgi/action/submission.h"
 #include "lib/base/format.h"
+#include "lib/intake/submission.h"
 
 static const char *both[] = { "H200", "CPU" }, *cpu[] = { "CPU" }, *h200[] = { "H200" },
 				  *tpu[] = { "TPU" };

@@ -1,5 +1,6 @@
 /* Accounts and the audit log in a real MariaDB, which library.test starts. */
-#include "lib/account/user.h"
+#include "lib/account/identity.h"
+#include "lib/account/password_link.h"
 #include "lib/base/scope.h"
 
 #include <setjmp.h>
@@ -19,6 +20,8 @@ static const struct statement SESSIONS_OF = SELECT(
 static const struct statement INSERT_SESSION =
 	COMMAND("INSERT INTO sessions (token_hash, user_id, address, user_agent, expires_at) "
 			"VALUES (?, ?, '', '', '2099-01-01')");
+static const struct statement INSERT_TEAM =
+	COMMAND("INSERT INTO users (name, password_hash, kind) VALUES ('test-team', '', 'team')");
 static const struct statement REMOVE = COMMAND("DELETE FROM users WHERE name LIKE 'test-%'");
 
 static struct database *db;
@@ -99,6 +102,24 @@ static void a_new_password_ends_every_session(void **state)
 	assert_int_equal(user.must_change_password, 0);
 }
 
+static void nobody_gets_a_way_into_the_account_of_a_team(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	password_link_text link;
+	static const struct actor actor = { 0, "test", "" };
+	assert_int_equal(database_execute(db, &INSERT_TEAM, &error, ""), 0);
+	const int64_t id = (int64_t)database_insert_id(db);
+	const struct identity identity = {
+		.user_id = id, .issuer = "https://test", .subject = "1", .shown_as = "team"
+	};
+	assert_int_equal(identity_link(db, &identity, "test-team", &actor, &error), ERROR_CONFLICT);
+	assert_int_equal(password_link_make(db, id, "test", link, &error), ERROR_CONFLICT);
+	assert_int_equal(password_link_mail(db, id, link, &error), ERROR_CONFLICT);
+	assert_int_equal(user_set_password(db, id, "a long password", false, &error), ERROR_CONFLICT);
+	assert_int_equal(user_set_role(db, id, ROLE_ADMIN, &error), ERROR_CONFLICT);
+}
+
 static void roles_have_names(void **state)
 {
 	(void)state;
@@ -115,6 +136,7 @@ int main(void)
 		cmocka_unit_test(a_user_can_be_made_found_and_recognised),
 		cmocka_unit_test(names_and_passwords_that_cannot_be_are_refused_at_their_field),
 		cmocka_unit_test(a_new_password_ends_every_session),
+		cmocka_unit_test(nobody_gets_a_way_into_the_account_of_a_team),
 		cmocka_unit_test(roles_have_names),
 	};
 	return cmocka_run_group_tests(tests, open_database, close_database);

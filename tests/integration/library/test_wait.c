@@ -2,7 +2,7 @@
  * starts. */
 #include "tests/integration/library/fixture.h"
 
-#include "cgi/action/submission.h"
+#include "lib/intake/submission.h"
 #include "lib/job/wait.h"
 
 #include <math.h>

@@ -130,6 +130,8 @@ EXAMPLES = {
 	"leaderboards": "small",
 	"contests": "cup",
 	"contestants": "eve",
+	"teams": "quick",
+	"members": "eve",
 	"submissions": "{id}",
 	"rejudgings": "1",
 	"users": "eve",

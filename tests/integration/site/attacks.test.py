@@ -146,6 +146,7 @@ def addresses_of_all():
 			yield f"/leaderboard/{board}{rest}"
 		for rest in (
 			"edit",
+			"task",
 			"publishing",
 			"versions",
 			"diff",
@@ -300,6 +301,7 @@ ACTIONS = {
 	"/admin/invites": ["make", "revoke"],
 	"/admin/contest/*": ["save", "add", "remove", "final"],
 	"/contest/*/registration": ["register", "leave"],
+	"/contest/*/teams": ["create", "join", "leave", "add", "remove"],
 	"/account/security": ["add_passkey", "remove_passkey", "remove_app", "codes"],
 	"/admin/users": ["role", "link", "unban", "factors"],
 	"/leaderboard/*/questions": ["ask", "answer", "read"],
@@ -308,6 +310,7 @@ ACTIONS = {
 	"/admin/submission/*": ["hold", "note"],
 	"/admin/review": ["release", "reject"],
 	"/admin/leaderboard/*/publishing": ["save", "remove", "readmit"],
+	"/admin/leaderboard/*/task": ["preview", "save"],
 	"/admin/hooks/*": ["test", "pause", "resume", "change"],
 }
 

@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client  # noqa: E402
 import contract  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+import mariadb  # noqa: E402
 from programs import Program, make_token  # noqa: E402
 from small_task import TEMPLATE_TASK, done, make_board, register, submit_time  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
@@ -131,6 +132,7 @@ def a_contest_needs_valid_settings():
 		({"scoring": "luck"}, "The scoring is ranks, ratios or mean."),
 		({"points": "1 2"}, "A rank cannot have more points"),
 		({"freeze_minutes": "-1"}, "Type the minutes"),
+		*(({"team_members": most}, "Type how many members") for most in ("1", "51", "-1", "x", "")),
 		({"problems": "nothing"}, "There is no leaderboard named &quot;nothing&quot;"),
 	):
 		answer = carl.post("/admin/contests/new", fields(**changed))
@@ -273,7 +275,7 @@ def results_after_the_freeze_are_not_on_the_scoreboard():
 	submit_time(bob, 900.0, "alpha")
 	equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
 	equal(anyone.fresh("/contest/cup.json").json["frozen"], True)
-	contains(anyone.fresh("/contest/cup").words(), "The scoreboard is frozen since")
+	contains(anyone.fresh("/contest/cup").words(), "The scoreboard has been frozen since")
 	before = sql("SELECT user_id, leaderboard_id, score_ns FROM ranking ORDER BY 1, 2")
 	equal(
 		[
@@ -573,6 +575,107 @@ def programs_create_and_run_a_contest():
 	equal(host.ask("POST", f"{base}/final", {"confirm": "cup"}).status, 400)
 	equal(host.ask("POST", f"{base}/final", {"confirm": "api-cup"}).json["state"], "final")
 	equal(host.ask("PATCH", base, {"title": "Other"}).status, 409)
+
+
+@test
+def programs_make_and_change_teams():
+	make_board(carl, "eta", TEMPLATE_TASK)
+	host, first, second, boss, nobody = (
+		Program(site.url, make_token(carl, "teams", "read", "submit", "admin")),
+		Program(site.url, make_token(ada, "teams", "read", "submit")),
+		Program(site.url, make_token(bob, "teams", "read", "submit")),
+		Program(site.url, make_token(admin, "teams", "read", "submit", "admin")),
+		Program(site.url),
+	)
+	wanted = {
+		"name": "team-cup",
+		"title": "With teams",
+		"starts_at": after(3600) + "Z",
+		"ends_at": after(7200) + "Z",
+		"problems": ["eta"],
+	}
+	equal(host.ask("POST", "/api/v1/admin/contests", wanted).status, 201)
+	teams, cup = "/api/v1/contests/team-cup/teams", "/api/v1/admin/contests/team-cup"
+	equal(first.ask("POST", teams, {"name": "Fast"}).status, 409)  # there are no teams yet
+	refused = host.ask("PATCH", cup, {"team_members": 1})
+	equal(refused.json["errors"][0]["field"], "team_members")
+	equal(host.ask("PATCH", cup, {"team_members": 2}).json["team_members"], 2)
+	equal(host.read("/api/v1/contests/team-cup")["team_members"], 2)
+	equal(first.ask("POST", teams, {"name": "no name"}).json["errors"][0]["field"], "name")
+	equal(nobody.ask("POST", teams, {"name": "Fast"}).status, 401)
+	made = first.ask("POST", teams, {"name": "Fast"})
+	equal((made.status, made.json["members"], made.json["locked_at"]), (201, ["ada"], None))
+	join = "/api/v1/contests/team-cup/team"
+	equal(second.ask("POST", join, {"code": "wrong"}).json["errors"][0]["field"], "code")
+	joined = second.ask("POST", join, {"code": made.json["code"]})
+	equal((joined.status, joined.json["members"]), (200, ["ada", "bob"]))
+	for program, code in ((second, made.json["code"]), (nobody, None), (boss, None)):
+		team = program.read(teams)["items"][0]
+		equal((team["name"], team["members"], team["code"]), ("Fast", ["ada", "bob"], code))
+	equal(second.ask("DELETE", "/api/v1/contests/team-cup/team").status, 204)
+	equal(second.ask("DELETE", "/api/v1/contests/team-cup/team").status, 409)
+	member = "/api/v1/admin/teams/Fast/members/bob"
+	reason = {"reason": "forgot the code"}
+	equal(host.ask("PUT", member, reason).status, 403)  # only admins
+	equal(boss.ask("PUT", member, {}).json["errors"][0]["field"], "reason")
+	equal(boss.ask("PUT", member, reason).status, 204)
+	equal(first.read(teams)["items"][0]["members"], ["ada", "bob"])
+	equal(boss.ask("DELETE", member, {"reason": "a test"}).status, 204)
+	equal(boss.ask("DELETE", member, {"reason": "a test"}).json["errors"][0]["field"], "user")
+	equal(first.read(teams)["items"][0]["members"], ["ada"])
+
+
+@test
+def a_restored_contest_is_the_same():
+	make_board(carl, "theta", TEMPLATE_TASK)
+	times = (f"starts={after(-60)}", f"ends={after(3600)}")
+	settings = ("title=Kept", "problems=theta", "team_members=2", *times)
+	site.manage("contest", "create", "kept", *settings)
+	site.manage("contest", "register", "kept", "eve")
+	done(ada.post("/contest/kept/teams", [("action", "create"), ("name", "Keepers")]))
+	code = value("SELECT code FROM teams t JOIN users u ON u.id = user_id WHERE name = 'Keepers'")
+	done(bob.post("/contest/kept/teams", [("action", "join"), ("code", code)]))
+	done(bob.post("/contest/kept/registration", form="/contest/kept"))
+	wait_for("SELECT visibility FROM leaderboards WHERE name = 'theta'", "public")
+	submit_time(ada, 1000.0, "theta")
+	submit_time(eve, 2000.0, "theta")
+	ask = [("action", "ask"), ("text", "May I?")]
+	done(bob.post("/leaderboard/theta/questions", ask))
+	number = value("SELECT MAX(id) FROM questions")
+	reply = [("action", "answer"), ("question", number), ("answer", "No."), ("for", "all")]
+	done(carl.post("/leaderboard/theta/questions", reply))
+	sql("UPDATE contests SET ends_at = UTC_TIMESTAMP(3) WHERE name = 'kept'")
+	site.manage("contest", "final", "kept")
+	member = Program(site.url, make_token(bob, "kept", "read", "submit"))
+
+	def contest():
+		return [
+			member.read("/api/v1/contests/kept"),
+			member.read("/api/v1/contests/kept/standings"),
+			member.read("/api/v1/contests/kept/teams"),
+			member.read("/api/v1/leaderboards/theta/questions"),
+			anyone.fresh("/contest/kept.csv").text,
+			text_of(bob.fresh("/contest/kept/certificate/Keepers").bytes),
+			text_of(eve.fresh("/contest/kept/certificate/eve").bytes),
+		]
+
+	before, backup = contest(), site.var / "podium.sql.gz"
+	equal([row["user"] for row in before[1]["rows"]], ["Keepers", "eve"])
+	contains(before[5], "took 1st place")
+	site.manage("backup", backup)
+	sql(
+		"UPDATE contests SET final_at = NULL; DELETE FROM team_members; DELETE FROM questions; "
+		"DELETE FROM contest_entrants; DELETE FROM ranking"
+	)
+	site.stop()
+	mariadb.connections.clear()  # a restore wants the database for itself
+	restore = ("restore", "--replace", site.environment["PODIUM_DATABASE_NAME"], backup)
+	until(lambda: site.admin(*restore).returncode == 0)
+	(site.var / "run.log").write_text("")  # so that start() waits for the new one
+	site.start()
+	for client, name in ((bob, "bob"), (eve, "eve")):
+		done(client.post("/login", [("name", name), ("password", "a long password")]))
+	equal(contest(), before)
 
 
 @test

@@ -287,6 +287,40 @@ def a_program_submits_for_a_user():
 
 
 @test
+def podium_admin_submits_for_a_user():
+	file = site.var / "kernel.py"
+	file.write_text(source_of(case(960.0)) + new_source())
+	words = ["submit", "small", "bob", "test", file]
+	said = site.manage(*words, "H200")
+	number = value("SELECT MAX(id) FROM submissions")
+	equal(said, f"Submission {number} of bob to small is queued.\n")
+	contains(get("bob", f"/submission/{number}").words(), "podium-admin sent the file for bob.")
+	equal(
+		sql("SELECT actor, action, subject, detail FROM audit_log ORDER BY id DESC LIMIT 1"),
+		[["podium-admin", "submission.for_user", f"submission {number}", "for bob on small"]],
+	)
+	copy = clients["bob"].get("/account/export").json["submissions"]
+	names = {one["id"]: one["submitted_by"] for one in copy}
+	equal(names[int(number)], "podium-admin")
+	equal((set(names.values()) - {"podium-admin"}), {None, "carl"})
+	for at, wrong, reason in (
+		(1, "nothing", "no leaderboard"),
+		(2, "nobody-here", "There is no user named"),
+		(3, "fast", "There is no mode"),
+		(4, site.var / "none.py", "none.py: No such file"),
+		(4, site.var, "Is a directory"),
+	):
+		answer = site.admin(*words[:at], wrong, *words[at + 1 :], "H200")
+		equal(answer.returncode, 1)
+		contains(answer.stderr, reason)
+	site.manage("quota", "set", "small", "test", 1)
+	contains(site.admin(*words, "H200").stderr, "is used up")
+	site.manage("quota", "set", "small", "test", "site")
+	equal(site.admin(*words[:4]).returncode, 2)
+	equal(value("SELECT MAX(id) FROM submissions"), number)
+
+
+@test
 def the_creator_of_another_board_makes_no_exceptions():
 	before = sql("CHECKSUM TABLE leaderboard_extensions, disqualifications, ranking, audit_log")
 	equal(get("dora", PAGE).status, 403)

@@ -78,10 +78,11 @@ def every_link_of_every_page_leads_somewhere():
 
 @test
 def a_file_of_a_page_is_served():
-	answer = read("/help/github-actions.yml")
-	contains(answer.headers["Content-Type"], "text/plain")
-	source = (ROOT / "docs" / "github-actions.yml").read_text()
-	equal(answer.text, source.replace("https://podium.example.org", SITE))
+	for name in ("action.yml", "submit.py"):
+		answer = read(f"/help/{name}")
+		contains(answer.headers["Content-Type"], "text/plain")
+		source = (ROOT / "github-action" / name).read_text()
+		equal(answer.text, source.replace("https://podium.example.org", SITE))
 
 
 @test

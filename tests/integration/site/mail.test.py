@@ -376,6 +376,76 @@ def a_deadline_is_told_once_a_day_before():
 	sql("UPDATE leaderboards SET deadline = NULL")
 
 
+def set_deadlines(*, board, late):
+	sql(
+		f"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL {board} HOUR; "
+		f"UPDATE leaderboard_extensions SET deadline = UTC_TIMESTAMP(3) + INTERVAL {late} HOUR"
+	)
+
+
+def deadlines_told(user):
+	return value(
+		"SELECT COUNT(*) FROM mails m JOIN users u ON u.id = m.user_id WHERE u.name = "
+		f"'{user}' AND m.kind = 'deadline'"
+	)
+
+
+def late_deadline_in_words():
+	late = value("SELECT DATE_FORMAT(deadline, '%Y-%m-%d %H:%i') FROM leaderboard_extensions")
+	return f"small ends at {late} UTC. Only"
+
+
+@test
+def a_later_deadline_of_ones_own_is_told_instead():
+	sql("DELETE FROM rate_limits; DELETE FROM mails WHERE kind = 'deadline'")
+	confirm(bob, "bob@one.example")
+	submit_source(bob, source_of(case(8e3)))
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 40 HOUR")
+	site.manage("exception", "extend", "small", "ada", value("SELECT UTC_DATE + INTERVAL 9 DAY"))
+	set_deadlines(board=20, late=30)
+	wait_for_state("bob@one.example", "deadline", "sent")
+	equal(deadlines_told("ada"), "0")
+	sql(  # as if it had been queued before the extension
+		"INSERT INTO mails (user_id, kind, leaderboard_id) SELECT u.id, 'deadline', l.id "
+		"FROM users u, leaderboards l WHERE u.name = 'ada' AND l.name = 'small'"
+	)
+	wait_for_state("ada@two.example", "deadline", "withheld")
+	set_deadlines(board=10, late=23)
+	wait_for_state("ada@two.example", "deadline", "sent")
+	words = late_deadline_in_words()
+	until(lambda: words in arrived("ada@two.example", "small ends within 24 hours").get_content())
+	sql("DO SLEEP(1.5)")
+	equal((deadlines_told("ada"), deadlines_told("bob")), ("2", "2"))
+
+
+@test
+def members_hear_of_the_deadline_of_their_team():
+	sql("DELETE FROM mails WHERE kind = 'deadline'; DELETE FROM leaderboard_extensions")
+	sql(
+		"INSERT INTO users (name, password_hash, kind) VALUES ('Quick', '!', 'team'); "
+		"INSERT INTO contests (name, title, starts_at, ends_at, rules, team_members) "
+		"VALUES ('cup', 'Cup', NOW() - INTERVAL 1 DAY, NOW() + INTERVAL 9 DAY, '', 3); "
+		"INSERT INTO contest_problems (leaderboard_id, contest_id, position) "
+		"SELECT l.id, c.id, 1 FROM leaderboards l, contests c; "
+		"INSERT INTO teams (user_id, contest_id, code) SELECT u.id, c.id, 'x' FROM users u, "
+		"contests c WHERE u.name = 'Quick'; "
+		"INSERT INTO team_members (team_id, user_id, contest_id) "
+		"SELECT t.user_id, u.id, t.contest_id FROM teams t, users u WHERE u.name = 'bob'; "
+		"UPDATE submissions SET user_id = (SELECT user_id FROM teams) "
+		"WHERE user_id = (SELECT user_id FROM team_members)"
+	)
+	site.manage("exception", "extend", "small", "Quick", value("SELECT UTC_DATE + INTERVAL 9 DAY"))
+	set_deadlines(board=12, late=30)
+	wait_for_state("ada@two.example", "deadline", "sent")
+	equal(deadlines_told("bob"), "0")
+	set_deadlines(board=12, late=22)
+	wait_for_state("bob@one.example", "deadline", "sent")
+	words = late_deadline_in_words()
+	until(lambda: words in arrived("bob@one.example", "small ends within 24 hours").get_content())
+	sql("UPDATE leaderboards SET deadline = NULL; DELETE FROM contest_problems")
+	sql("DELETE FROM team_members; DELETE FROM mails WHERE kind = 'deadline'")
+
+
 @test
 def creators_hear_of_internal_errors():
 	sql("DELETE FROM rate_limits")

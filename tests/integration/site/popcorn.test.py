@@ -565,6 +565,82 @@ def a_profile_arrives_with_report_and_files_on_the_open_connection():
 
 
 @test
+def profiles_are_polled_and_downloaded_as_a_zip_for_each_benchmark():
+	make_board(admin, "several", TASK.replace("[{size: 1024}]", "[{size: 1024}, {size: 2048}]"))
+	popcorn = program("ada")
+	told = source(trace=3000, report="Throughput 93 % \u00b5s")
+	zips = popcorn.profile("SEVERAL", told)
+	number = number_of("SELECT MAX(id) FROM submissions")
+	equal(sorted(zips), [f"profile-{number}-H200-{case}.zip" for case in (1, 2)])
+	for case, name in enumerate(sorted(zips), 1):
+		archive = zips[name]
+		equal(
+			(archive.testzip(), archive.namelist()),
+			(None, [f"profile-{case}.ncu-rep", "ncu-details.txt"]),
+		)
+		equal(len(archive.read(f"profile-{case}.ncu-rep")), 3000)
+		equal(archive.read("ncu-details.txt").decode(), "Throughput 93 % \u00b5s\n")
+	zips = popcorn.profile("several", told, benchmark_index=1)
+	equal([name.rsplit("-", 1)[1] for name in zips], ["2.zip"])
+	equal(list(zips.values())[0].namelist()[0], "profile-2.ncu-rep")
+	equal(site.value("SELECT mode FROM submissions ORDER BY id DESC LIMIT 1"), "profile")
+
+
+@test
+def a_waiting_profile_says_its_place_and_a_failed_one_says_why():
+	popcorn = program("ada")
+	site.hold_jobs()
+	try:
+		job = popcorn.start_profile("Small", source(trace=1, report="x"))
+		equal(
+			{key: popcorn.profile_state(job)[key] for key in ("status", "queue_position", "error")},
+			{"status": "pending", "queue_position": 1, "error": None},
+		)
+		equal(popcorn.profile_state(job)["artifacts"], [])
+	finally:
+		site.release_jobs()
+	verdict = {"verdict": "runtime error", "reason": "The kernel crashed."}
+	with refused(0, "failed: runtime error on H200. The kernel crashed."):
+		popcorn.profile("Small", source(verdict=verdict))
+
+
+@test
+def profiles_belong_to_their_author_and_wrong_requests_are_refused():
+	popcorn, before = program("ada"), number_of("SELECT COUNT(*) FROM submissions")
+	for status, words, board, fields in (
+		(404, 'Leaderboard "nothing" does not exist', "nothing", {}),
+		(404, "closed-one", "closed-one", {}),
+		(400, "There is no benchmark 1: Small has 1", "Small", {"benchmark_index": 1}),
+		(400, "benchmark_index", "Small", {"benchmark_index": "-1"}),
+	):
+		with refused(status, words):
+			popcorn.start_profile(board, source(), **fields)
+	with refused(400, "Missing required field: file"):
+		popcorn.ask(
+			"POST",
+			"/profile",
+			b'--x\r\nContent-Disposition: form-data; name="leaderboard"\r\n\r\nSmall\r\n--x--\r\n',
+			{"Content-Type": "multipart/form-data; boundary=x"},
+		)
+	with refused(403, "lacks the scope submit"):
+		program("reads").start_profile("Small", source())
+	equal(number_of("SELECT COUNT(*) FROM submissions"), before)
+	job = popcorn.start_profile("Small", source(trace=10, report="secret"))
+	url = until(lambda: popcorn.profile_state(job)["artifacts"])[0]["url"]
+	for path in (f"/jobs/{job}", url):
+		with refused(403, "Not authorized"):
+			program("bob").ask("GET", path)
+		with refused(400, "Missing X-Popcorn-Cli-Id"):
+			Popcorn(URL).ask("GET", path)
+	other = popcorn.start_profile("Small", source(trace=11, report="other"))
+	until(lambda: popcorn.profile_state(other)["artifacts"])
+	stage = url.rsplit("/", 1)[1]
+	for path in (f"{other}/{stage}", f"{job}-1/{stage}", "x", "1-", f"{job}/{stage}0"):
+		with refused(404):
+			popcorn.ask("GET", f"/jobs/{path}")
+
+
+@test
 def old_clients_wait_on_an_open_connection_in_every_mode():
 	for mode, key in (("test", "test"), ("benchmark", "benchmark"), ("leaderboard", "leaderboard")):
 		result = like(
@@ -1354,6 +1430,7 @@ def polling_returns_the_last_state_while_the_database_is_away():
 		with refused(503, "does not answer"):
 			while True:
 				popcorn.leaderboards()
+		equal(popcorn.profile_state(known)["status"], "pending")
 		for number, status in ((known, "running"), (unknown, "pending")):
 			answer = like(popcorn.poll(number), "submission")
 			equal(
@@ -1382,6 +1459,7 @@ def polling_returns_pending_while_podium_web_restarts():
 	try:
 		answer = like(popcorn.poll(7), "submission")
 		equal((answer["id"], answer["done"], answer["job"]["status"]), (7, False, "pending"))
+		equal([popcorn.profile_state(job)["status"] for job in ("7", "7-1")], ["pending"] * 2)
 		for call in (
 			lambda: popcorn.ask("DELETE", "/user/submissions/7"),
 			popcorn.leaderboards,

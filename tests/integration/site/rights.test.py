@@ -144,6 +144,7 @@ PAGES = {
 	"/contest/*.json": ("/contest/over.json", EVERYBODY),
 	"/contest/*.csv": ("/contest/over.csv", EVERYBODY),
 	"/contest/*": ("/contest/over", EVERYBODY),
+	"/contest/*/teams": ("/contest/over/teams", EVERYBODY),
 	"/contest/*/reveal": ("/contest/over/reveal", ITS_OWNER),
 	"/contest/*/certificate/*": (
 		"/contest/over/certificate/ada",
@@ -183,6 +184,7 @@ PAGES = {
 	"/admin": ("/admin", STAFF),
 	"/admin/leaderboards/new": ("/admin/leaderboards/new", CREATORS),
 	"/admin/leaderboard/*/edit": ("/admin/leaderboard/small/edit", ITS_CREATOR),
+	"/admin/leaderboard/*/task": ("/admin/leaderboard/small/task", ITS_CREATOR),
 	"/admin/leaderboard/*/delete": ("/admin/leaderboard/small/delete", ITS_OWNER),
 	"/admin/leaderboard/*/publishing": ("/admin/leaderboard/small/publishing", ITS_CREATOR),
 	"/admin/leaderboard/*/versions": ("/admin/leaderboard/small/versions", ITS_CREATOR),
@@ -289,6 +291,7 @@ FORMS = {
 	"/submission/*/withdraw": ("/submission/{ada}/withdraw", [("number", "{ada}")], THE_AUTHOR),
 	"/submission/*/restore": ("/submission/{withdrawn}/restore", [], THE_AUTHOR),
 	"/submission/*/note": ("/submission/{ada}/note", [("note", "mine")], THE_AUTHOR),
+	"/contest/*/teams": ("/contest/cup/teams", [("action", "create"), ("name", "Newest")], MEMBERS),
 	"/contest/*/registration": ("/contest/cup/registration", [("action", "register")], MEMBERS),
 	"/join": ("/join", [("code", "{code}")], MEMBERS),
 	"/register": ("/register", [("name", "newcomer"), ("password", PASSWORD)], EVERYBODY),
@@ -380,6 +383,11 @@ FORMS = {
 		[("gpu", "H200"), ("deadline", "2040-01-01 00:00")],
 		ITS_CREATOR,
 		FILE,
+	),
+	"/admin/leaderboard/*/task": (
+		"/admin/leaderboard/small/task",
+		[("action", "save"), ("description", "Another text.")],
+		ITS_CREATOR,
 	),
 	"/admin/leaderboard/*/delete": (
 		"/admin/leaderboard/small/delete",
@@ -606,9 +614,10 @@ def make_papers():
 	creator, admin = clients["creator"], clients["admin"]
 	sql(
 		"INSERT INTO contests (name, title, creator_id, starts_at, ends_at, rules, started_at, "
-		"ended_at, final_at) SELECT 'over', 'Over', id, '2020-01-01', '2020-01-02', '', "
-		"'2020-01-01', '2020-01-02', '2020-01-03' FROM users WHERE name = 'carl' UNION ALL "
-		"SELECT 'cup', 'Cup', id, '2020-01-01', '2089-01-01', '', '2020-01-01', NULL, NULL "
+		"ended_at, final_at, team_members) "
+		"SELECT 'over', 'Over', id, '2020-01-01', '2020-01-02', '', "
+		"'2020-01-01', '2020-01-02', '2020-01-03', 3 FROM users WHERE name = 'carl' UNION ALL "
+		"SELECT 'cup', 'Cup', id, '2020-01-01', '2089-01-01', '', '2020-01-01', NULL, NULL, 3 "
 		"FROM users WHERE name = 'carl'; INSERT INTO contest_entrants (contest_id, user_id) "
 		"SELECT c.id, u.id FROM contests c, users u WHERE c.name = 'over' AND u.name = 'ada'"
 	)

@@ -324,6 +324,19 @@ def a_banned_user_is_refused():
 
 
 @test
+def a_user_who_is_banned_during_the_login_is_refused():
+	"""The ban comes after Podium has read the account, and before it opens the session."""
+	sql(
+		"CREATE TRIGGER ban AFTER UPDATE ON identities FOR EACH ROW "
+		"UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE id = NEW.user_id"
+	)
+	client = Client(site.url)
+	refused(sign_in(client, "s-eve"), "the account banned or deleted, while you", status=409)
+	equal(viewer_of(client), None)
+	sql("DROP TRIGGER ban; UPDATE users SET banned_at = NULL WHERE name = 'eve'")
+
+
+@test
 def a_deleted_account_takes_its_identities_along():
 	client = Client(site.url)
 	equal(create(client, person("s-gone", preferred_username="gone@uni"), "gone").status, 303)

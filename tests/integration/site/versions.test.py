@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""The versions of a task: author, differences, drafts and switching, and cloning a leaderboard. A
-stand-in for podium-run reports what each submission tells it to."""
+"""The versions of a task: author, differences, drafts and switching, editing a task in the browser,
+and cloning a leaderboard. A stand-in for podium-run reports what each submission tells it to."""
 
+import concurrent.futures
 import functools
+import html
 import pathlib
 import re
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, fresh, whole  # noqa: E402
 from instance import Instance  # noqa: E402
-from small_task import TASK, done as ok, submit_time, zip_of  # noqa: E402
+from small_task import TASK, TEMPLATE_TASK, done as ok, sealed, submit_time, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
@@ -246,6 +249,393 @@ def a_reference_alone_can_be_uploaded():
 	ok(carl.post("/admin/leaderboards/new", form, [("task", "mine.py", text.encode())]))
 	equal(carl.get("/leaderboard/alone/raw/file/reference_code.py").text, text)
 	contains(carl.get("/leaderboard/alone").words(), "Copy it.")
+
+
+# ---- editing in the browser ----
+
+# No worker offers this model, so the check of a version waits.
+WAITS = ("gpu", "B200")
+EDITED = "/admin/leaderboard/words/task"
+SHAPES = ("1024", "2048")
+
+
+def make_words(board="words", task=TEMPLATE_TASK):
+	"""Creates a hidden leaderboard whose task has a template."""
+	pack = {
+		"task.yml": task.replace("A small task.", "Old <b>words</b>."),
+		"eval.py": "# generate_input, check_implementation\n",
+		"submission.py": "a = 1\n",
+	}
+	ok(
+		carl.post(
+			"/admin/leaderboards/new",
+			[("name", board), WAITS, ("accepting", "1"), ("visibility", "hidden")],
+			[("task", "task.zip", zip_of(pack))],
+		)
+	)
+
+
+def fields_of(answer):
+	"""The fields of the form as a browser would send them again."""
+	fields = [
+		*re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', answer.text),
+		*re.findall(
+			r'<input type="checkbox" [^>]*name="(\w+)" value="(\w+)" checked>', answer.text
+		),
+	]
+	texts = re.findall(r'<textarea id="(\w+)"[^>]*>\n(.*?)</textarea>', answer.text, re.S)
+	fields += [(name, text.replace("\n", "\r\n")) for name, text in texts]
+	return {name: html.unescape(value) for name, value in fields if name != "csrf"}
+
+
+def open_editor(client=None, address=EDITED):
+	return fields_of(whole((client or carl).get(address)))
+
+
+def send_editor(fields, action, client=None, address=EDITED):
+	return (client or carl).post(address, [*fields.items(), ("action", action)])
+
+
+def preview(fields, status=200, **at):
+	answer = whole(send_editor(fields, "preview", **at))
+	equal((answer.status, answer.words() if answer.status != status else ""), (status, ""))
+	return answer
+
+
+def save(fields, **at):
+	"""Previews the fields and saves what the preview shows."""
+	return ok(send_editor(fields_of(preview(fields, **at)), "save", **at))
+
+
+def stored(board="words"):
+	return sql(
+		"SELECT v.number, v.revision, v.draft, v.id = l.task_version_id, v.description FROM "
+		"task_versions v JOIN leaderboards l ON l.id = v.leaderboard_id "
+		f"WHERE l.name = '{board}' ORDER BY v.number"
+	)
+
+
+def wanted(board="words"):
+	return sql(
+		"SELECT v.number FROM publications p JOIN task_versions v ON v.id = p.task_version_id "
+		f"JOIN leaderboards l ON l.id = p.leaderboard_id WHERE l.name = '{board}'"
+	)
+
+
+def last_note(board="words"):
+	return sql(
+		"SELECT actor, detail FROM audit_log WHERE action = 'leaderboard.update' AND subject = "
+		f"'{board}' ORDER BY id DESC LIMIT 1"
+	)[0]
+
+
+@test
+def the_editor_shows_the_texts_of_the_task():
+	make_words()
+	site.publish("words")
+	fields = open_editor()
+	equal(fields["description"], "Old <b>words</b>.")
+	equal(fields["template_Python"], "a = 1\r\n")
+	contains(fields["definition"], 'lang: py\r\ndescription: ""\r\nfiles:')
+	contains(fields["definition"], "benchmarks: [{size: 1024}]")
+	contains(whole(carl.get("/admin/leaderboard/words/edit")).text, f'href="{EDITED}"')
+
+
+@test
+def a_preview_shows_the_page_the_differences_and_the_effect_and_stores_nothing():
+	before, fields = stored(), open_editor()
+	fields["description"] = "# New *title*\r\n\r\n<script>x</script> & more\r\n"
+	shown = preview(fields)
+	words = shown.words()
+	contains(words, "The task stays version 1, with its ranking.")
+	contains(words, "Other texts for readers: description.")
+	contains(shown.text, "<em>title</em>")
+	contains(shown.text, "<del>description: Old &lt;b&gt;words&lt;/b&gt;.</del>")
+	contains(shown.text, "<ins>  # New *title*</ins>")
+	lacks(shown.text, "<script>x")
+	equal(fields_of(shown)["description"], fields["description"])
+	equal(stored(), before)
+	ok(send_editor(fields_of(shown), "save"))
+	equal(stored(), [["1", "1", "0", "1", "# New *title*\\n\\n<script>x</script> & more\\n"]])
+	equal(last_note(), ["carl", "task: still version 1, with another description"])
+	contains(carl.get("/leaderboard/words/task").text, "<em>title</em>")
+
+
+@test
+def another_template_keeps_the_version_and_unchanged_texts_keep_their_bytes():
+	fields = open_editor()
+	equal(preview(fields).words().count("Nothing differs from version 1."), 1)
+	lacks(preview(fields).text, ">Save</button>")
+	fields["template_Python"] = "a = 2\r\nb = 3"
+	save(fields)
+	equal([row[:4] for row in stored()], [["1", "2", "0", "1"]])
+	equal(last_note(), ["carl", "task: still version 1, with another template Python"])
+	equal(carl.get("/leaderboard/words/template/Python").text, "a = 2\nb = 3")
+
+
+@test
+def other_shapes_make_a_version_that_waits_for_its_check():
+	fields = open_editor()
+	fields["definition"] = fields["definition"].replace(*SHAPES)
+	shown = preview(fields)
+	contains(shown.words(), "because it runs differently: benchmarks.")
+	contains(shown.words(), "uses the new version when its check has passed, and version 1 until")
+	equal([row[:4] for row in stored()], [["1", "2", "0", "1"]])
+	ok(send_editor(fields_of(shown), "save"))
+	equal([row[:4] for row in stored()], [["1", "2", "0", "1"], ["2", "0", "1", "0"]])
+	equal(wanted(), [["2"]])
+	contains(last_note()[1], "version 2 with 3 files once its check passes, still version 1")
+	contains(whole(carl.get("/admin/leaderboard/words/versions")).words(), "Saved as version 2.")
+	equal(anyone.get(fresh("/leaderboard/words?version=2")).status, 404)
+
+
+@test
+def the_editor_continues_with_the_version_that_waits():
+	page = whole(carl.get(EDITED))
+	contains(page.words(), "You edit version 2, which waits for its check.")
+	fields = fields_of(page)
+	contains(fields["definition"], "2048")
+	fields["description"] = "Words of version 2."
+	save(fields)
+	equal([row[:2] for row in stored()], [["1", "2"], ["2", "1"]])
+	equal((stored()[1][4], wanted()), ("Words of version 2.\\n", [["2"]]))
+	equal(last_note(), ["carl", "task: still version 2, with another description"])
+	fields = open_editor()
+	fields["definition"] = fields["definition"].replace("2048", "4096")
+	contains(preview(fields).words(), "Version 2 no longer waits for its check then.")
+	save(fields)
+	equal((wanted(), [row[3] for row in stored()]), ([["3"]], ["1", "0", "0"]))
+	contains(last_note()[1], "version 3 with 3 files once its check passes, still version 1")
+
+
+@test
+def a_version_may_become_a_draft_and_a_hidden_leaderboard_uses_it_immediately():
+	fields = open_editor()
+	fields["definition"] = fields["definition"].replace("4096", "512")
+	save({**fields, "keeps_version": "1"})
+	equal((len(stored()), wanted()), (4, [["3"]]))
+	contains(last_note()[1], "a draft of version 4")
+	make_words("unseen")
+	address = "/admin/leaderboard/unseen/task"
+	fields = open_editor(address=address)
+	fields["definition"] = fields["definition"].replace(*SHAPES)
+	contains(preview(fields, address=address).words(), "so it uses the new version immediately")
+	save(fields, address=address)
+	equal([row[3] for row in stored("unseen")], ["0", "1"])
+
+
+@test
+def only_what_a_preview_has_shown_is_saved():
+	address, before = "/admin/leaderboard/unseen/task", stored("unseen")
+	fields = open_editor(address=address)
+	equal(fields["previewed"], "")
+	for seen in ("", fields_of(preview(fields, address=address))["previewed"], "0" * 64):
+		typed = {**fields, "description": "Never seen.", "previewed": seen}
+		answer = whole(send_editor(typed, "save", address=address))
+		equal(answer.status, 200)
+		contains(answer.words(), "The texts have changed since the preview, so nothing was saved.")
+		equal(stored("unseen"), before)
+	ok(send_editor(fields_of(answer), "save", address=address))
+	equal(stored("unseen")[1][4], "Never seen.\\n")
+
+
+@test
+def who_edits_an_older_state_saves_nothing_and_keeps_the_texts():
+	address = "/admin/leaderboard/unseen/task"
+	mine, theirs = open_editor(address=address), open_editor(admin, address)
+	seen = fields_of(preview({**mine, "description": "Mine."}, address=address))
+	save({**theirs, "template_Python": "theirs = 1\n"}, client=admin, address=address)
+	before = stored("unseen")
+	for action in ("save", "preview"):
+		answer = whole(send_editor(seen, action, address=address))
+		equal(answer.status, 409)
+		contains(answer.words(), "The task has changed since you opened this page")
+		equal(fields_of(answer)["description"], "Mine.")
+		seen = fields_of(answer)
+	equal(stored("unseen"), before)
+
+
+@test
+def of_two_saves_at_once_only_one_is_stored():
+	address, before = "/admin/leaderboard/unseen/task", stored("unseen")
+	typed = {
+		client: fields_of(
+			preview(
+				{**open_editor(client, address), "description": words},
+				client=client,
+				address=address,
+			)
+		)
+		for client, words in ((carl, "By carl."), (admin, "By the admin."))
+	}
+	with concurrent.futures.ThreadPoolExecutor() as pool:
+		pool.submit(
+			sql,
+			"START TRANSACTION; SELECT id FROM leaderboards WHERE name = 'unseen' FOR UPDATE; "
+			"DO SLEEP(1.5); COMMIT",
+		)
+		time.sleep(0.5)
+		saves = [
+			pool.submit(send_editor, fields, "save", client, address)
+			for client, fields in typed.items()
+		]
+		equal(sorted(save.result().status for save in saves), [303, 409])
+	equal(int(stored("unseen")[1][1]), int(before[1][1]) + 1)
+
+
+@test
+def a_save_leaves_the_settings_and_who_sees_the_leaderboard():
+	make_words("shut")
+	site.publish("shut")
+	sql(
+		"UPDATE leaderboards SET visibility = 'closed', deadline = '2020-01-03', "
+		"accepting = FALSE, frozen_at = '2020-01-02', archived_at = '2020-01-04' "
+		"WHERE name = 'shut'"
+	)
+
+	def settings():
+		return sql(
+			"SELECT visibility, deadline, accepting, frozen_at, archived_at, sources_open, "
+			"practice, source_license, secret_seed, (SELECT GROUP_CONCAT(gpu) "
+			"FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id) "
+			"FROM leaderboards l WHERE name = 'shut'"
+		)
+
+	address, before = "/admin/leaderboard/shut/task", settings()
+	save({**open_editor(address=address), "description": "New."}, address=address)
+	fields = open_editor(address=address)
+	fields["definition"] = fields["definition"].replace(*SHAPES)
+	save(fields, address=address)
+	equal(wanted("shut"), [["2"]])
+	equal(
+		sql(
+			"SELECT p.visibility FROM publications p JOIN leaderboards l "
+			"ON l.id = p.leaderboard_id WHERE l.name = 'shut'"
+		),
+		[["closed"]],
+	)
+	site.publish("shut", "2")
+	equal([row[3] for row in stored("shut")], ["0", "1"])
+	equal(settings(), before)
+	equal(anyone.get(fresh("/leaderboard/shut")).status, 404)
+
+
+@test
+def texts_that_are_too_large_are_refused_together():
+	before, fields, large = stored(), open_editor(), "x" * (4 << 20)
+	for change, sentences in (
+		(
+			{"definition": f"{fields['definition']}# {large}", "template_Python": large + "x"},
+			("2 problems", "the file task.yml is larger than", "the file submission.py is larger"),
+		),
+		({"description": large}, ("a problem", "the file task.yml is larger than 4 MiB")),
+		({"template_Python": large[: 1 << 20]}, ("a problem", "is larger than 1 MB")),
+	):
+		answer = send_editor({**fields, **change}, "save")
+		equal(answer.status, 422)
+		for sentence in sentences:
+			contains(answer.words(), sentence)
+		for name, text in change.items():
+			equal(fields_of(answer)[name] == text, True)
+	equal(send_editor({**fields, "definition": 3 * large}, "save").status, 413)
+	equal(stored(), before)
+
+
+@test
+def a_device_must_be_able_to_run_the_language():
+	ok(
+		carl.post(
+			"/admin/leaderboards/new",
+			[("name", "slow"), ("gpu", "CPU"), ("visibility", "hidden")],
+			[("task", "task.zip", zip_of({"task.yml": TASK, "eval.py": "# checks\n"}))],
+		)
+	)
+	address = "/admin/leaderboard/slow/task"
+	fields, before = open_editor(address=address), stored("slow")
+	for old, new in (
+		("lang: py", "lang: cu"),
+		("submission.py", "submission.cu"),
+		("name: eval.py", "name: eval.cu"),
+		("{main: eval.py}", "{sources: [eval.cu]}"),
+	):
+		fields["definition"] = fields["definition"].replace(old, new)
+	contains(preview(fields, 422, address=address).words(), "which CPU cannot run; remove CPU.")
+	equal(stored("slow"), before)
+
+
+@test
+def faults_are_listed_and_the_texts_stay_as_typed():
+	before, fields = stored(), open_editor()
+	for change, sentence in (
+		({"definition": "lang: py\r\ntests: <i>\r\n"}, "lacks the key"),
+		({"definition": ""}, "The task has errors."),
+		({"definition": fields["definition"].replace("eval.py}", "no.py}")}, "no.py"),
+		({"template_Python": ""}, "is empty"),
+		({"description": "\x01"}, "Podium cannot write this description into task.yml."),
+		(
+			{"definition": fields["definition"].replace('""', "Twice.")},
+			"leave the key description in task.yml empty",
+		),
+	):
+		for action in ("preview", "save"):
+			answer = whole(send_editor({**fields, **change}, action))
+			equal((change, answer.status), (change, 422))
+			contains(answer.words(), sentence)
+			for name, text in change.items():
+				equal(fields_of(answer)[name], text)
+	wrong = {"template_Python": "", "definition": f"{fields['definition']}more: 1\n"}
+	answer = whole(send_editor({**fields, **wrong, "description": "x" * (4 << 20)}, "save"))
+	for sentence in ("2 problems", "is empty", 'no key "more"', "yml is larger than 4 MiB"):
+		contains(answer.words(), sentence)
+	equal(stored(), before)
+	equal(dora.post(EDITED, [("action", "save")], csrf=dora.csrf("/account")).status, 403)
+
+
+@test
+def a_task_keeps_the_harness_of_its_version_until_it_runs_differently():
+	make_words("older", sealed(TEMPLATE_TASK))
+	sql(
+		"INSERT INTO blobs (sha256, content, size) VALUES (UNHEX(SHA2('old', 256)), 'old', 3); "
+		"UPDATE task_files f JOIN task_versions v ON v.id = f.task_version_id JOIN leaderboards l "
+		"ON l.id = v.leaderboard_id SET f.sha256 = UNHEX(SHA2('old', 256)) WHERE l.name = 'older' "
+		"AND f.role = 'file' AND f.path = 'utils.py'"
+	)
+	address = "/admin/leaderboard/older/task"
+	fields = open_editor(address=address)
+	save({**fields, "description": "New."}, address=address)
+	equal([row[:2] for row in stored("older")], [["1", "1"]])
+	equal(carl.get("/leaderboard/older/raw/file/utils.py").text, "old")
+	fields = open_editor(address=address)
+	fields["definition"] = fields["definition"].replace(*SHAPES)
+	contains(preview(fields, address=address).words(), "runs differently: benchmarks, utils.py.")
+	save(fields, address=address)
+	equal([row[:2] for row in stored("older")], [["1", "1"], ["2", "0"]])
+	lacks(carl.get("/leaderboard/older/raw/file/utils.py").text[:3], "old")
+
+
+@test
+def a_task_of_a_single_reference_is_edited_as_its_reference():
+	code = '"""Old words."""\ndef generate_input(): ...\nref_kernel = abs\n'
+	code += "def check_implementation(a, b): ...\n"
+	ok(
+		carl.post(
+			"/admin/leaderboards/new",
+			[("name", "single"), WAITS, ("visibility", "hidden")],
+			[("task", "reference.py", code.encode())],
+		)
+	)
+	address = "/admin/leaderboard/single/task"
+	fields = open_editor(address=address)
+	equal("description" in fields, False)
+	equal(fields["definition"], code.replace("\n", "\r\n"))
+	fields["definition"] = fields["definition"].replace("Old", "New *and*")
+	shown = preview(fields, address=address)
+	contains(shown.words(), "because it runs differently: description, reference_code.py.")
+	contains(shown.text, "<em>and</em>")
+	ok(send_editor(fields_of(shown), "save", address=address))
+	equal([row[3:] for row in stored("single")], [["0", "Old words."], ["1", "New *and* words."]])
+	typed = {**open_editor(address=address), "definition": "ref_kernel = abs\r\n"}
+	contains(preview(typed, 422, address=address).words(), "it has no generate_input")
 
 
 try:

@@ -1,4 +1,4 @@
-#include "cgi/action/intake.h"
+#include "lib/intake/intake.h"
 
 #include "lib/account/audit.h"
 #include "lib/account/user.h"

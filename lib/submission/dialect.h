@@ -1,8 +1,8 @@
 /* Guesses the dialect of a submission, which is the kernel language that its source uses. A
  * submission in Python may use Triton, CUDA source in strings, CuTe and so on. Rankings show the
  * dialect and filter by it; nothing else depends on it. */
-#ifndef PODIUM_CGI_ACTION_DIALECT_H
-#define PODIUM_CGI_ACTION_DIALECT_H
+#ifndef PODIUM_LIB_SUBMISSION_DIALECT_H
+#define PODIUM_LIB_SUBMISSION_DIALECT_H
 
 #include <stddef.h>
 

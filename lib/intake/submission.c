@@ -1,8 +1,7 @@
-#include "cgi/action/submission.h"
+#include "lib/intake/submission.h"
 
-#include "cgi/action/dialect.h"
-#include "cgi/action/intake.h"
 #include "lib/account/audit.h"
+#include "lib/account/team.h"
 #include "lib/account/user.h"
 #include "lib/base/buffer.h"
 #include "lib/base/format.h"
@@ -11,8 +10,10 @@
 #include "lib/base/text.h"
 #include "lib/contest/contest.h"
 #include "lib/database/blob.h"
+#include "lib/intake/intake.h"
 #include "lib/leaderboard/quota.h"
 #include "lib/leaderboard/role.h"
+#include "lib/submission/dialect.h"
 #include "lib/submission/directive.h"
 
 #include <string.h>
@@ -24,7 +25,8 @@ struct intake {
 	const struct submission_request *request;
 	struct submission_file file;
 	const char **gpus;
-	size_t gpu_count; /* the chosen GPUs in the leaderboard's order */
+	size_t gpu_count;  /* the chosen GPUs in the leaderboard's order */
+	int64_t author_id; /* the request's user, or the team for which the user submits */
 	int64_t id;
 };
 
@@ -46,19 +48,17 @@ static const struct column STATE_COLUMNS[] = {
 	TIME(struct state, deadline_ms),
 	TEXT(struct state, language),
 };
+#define DEADLINE SQL_DEADLINE_OF("l", "author_id")
+#define LACKS_REGISTRATION SQL_LACKS_REGISTRATION("l")
 /* The shared lock makes changes and the deletion of the leaderboard wait until the submission is
  * stored or rejected. */
 static const struct statement STATE = SELECT(struct state, STATE_COLUMNS,
-	"SELECT l.task_version_id, l.accepting, "
-	"COALESCE(GREATEST(l.deadline, COALESCE((SELECT e.deadline FROM leaderboard_extensions e "
-	"WHERE e.leaderboard_id = l.id AND e.user_id = ?), l.deadline)) <= UTC_TIMESTAMP(3), 0) "
-	"AS ended, l.practice, "
-	"l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED
-	" AS stopped, " SQL_LACKS_REGISTRATION(
-		"l") " AS unregistered, "
-			 "l.deadline AS deadline_ms, v.language "
-			 "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
-			 "WHERE l.id = ? LOCK IN SHARE MODE");
+	"SELECT l.task_version_id, l.accepting, COALESCE(" DEADLINE
+	" <= UTC_TIMESTAMP(3), 0) AS ended, "
+	"l.practice, l.archived_at IS NOT NULL AS archived, " SQL_INTAKE_IS_STOPPED
+	" AS stopped, " LACKS_REGISTRATION " AS unregistered, " DEADLINE " AS deadline_ms, v.language "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+	"JOIN (SELECT ? AS author_id) author WHERE l.id = ? LOCK IN SHARE MODE");
 
 /* Fails if the leaderboard or the site takes no submissions, also for creators and admins. Compares
  * the deadline with the database's clock. */
@@ -66,8 +66,8 @@ static int check_open(
 	struct database *db, const struct intake *intake, struct state *state, struct error *error)
 {
 	const struct leaderboard *leaderboard = intake->leaderboard;
-	int rc = database_row(db, intake->arena, &STATE, state, error, "iii", intake->request->user_id,
-		intake->request->user_id, leaderboard->id);
+	int rc = database_row(db, intake->arena, &STATE, state, error, "iii", intake->author_id,
+		intake->author_id, leaderboard->id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "The leaderboard %s was deleted meanwhile.", leaderboard->name);
 	if (rc)
@@ -248,12 +248,8 @@ struct author {
 };
 static const struct column AUTHOR_COLUMNS[] = { INTEGER(struct author, banned) };
 static const struct statement AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
-	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users WHERE id = ?");
-/* Lets only one submission of a user be stored at a time, so that each quota check counts all
- * earlier submissions. */
-static const struct statement LOCK_AUTHOR = SELECT(struct author, AUTHOR_COLUMNS,
-	"SELECT banned_at IS NOT NULL OR deleted_at IS NOT NULL AS banned FROM users "
-	"WHERE id = ? FOR UPDATE");
+	"SELECT COALESCE(MAX(banned_at IS NOT NULL OR deleted_at IS NOT NULL), 1) AS banned "
+	"FROM users WHERE id IN (?, ?)");
 static const struct statement INSERT_SUBMISSION = COMMAND(
 	"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 	"mode, practice, dialect, submitted_by, source_license) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
@@ -265,7 +261,8 @@ static const struct statement INSERT_JOB =
 
 /* Counts the submission, and its author as a participant if the author had no earlier submission.
  * Runs last in the transaction, because all submissions to the leaderboard wait for this row. The
- * author's row is locked already, so no other submission of the author is stored meanwhile. */
+ * author's row is locked already (team_lock_author), so no other submission of the author is stored
+ * meanwhile. */
 static const struct statement COUNT_SUBMISSION = COMMAND(
 	"INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants) VALUES (?, 1, 1) "
 	"ON DUPLICATE KEY UPDATE submissions = submissions + 1, "
@@ -277,11 +274,11 @@ static const struct statement COUNT_DAY =
 	COMMAND("INSERT INTO user_days (user_id, day, submissions) "
 			"VALUES (?, UTC_DATE(), 1) ON DUPLICATE KEY UPDATE submissions = submissions + 1");
 
-static int check_author(struct database *db, const struct intake *intake,
-	const struct statement *read, struct error *error)
+static int check_author(struct database *db, const struct intake *intake, struct error *error)
 {
 	struct author author;
-	int rc = database_row(db, intake->arena, read, &author, error, "i", intake->request->user_id);
+	int rc = database_row(db, intake->arena, &AUTHOR, &author, error, "ii",
+		intake->request->user_id, intake->author_id);
 	if (!rc && author.banned)
 		rc = fail(
 			error, ERROR_FORBIDDEN, "This account was banned from submitting. Ask an admin why.");
@@ -291,8 +288,8 @@ static int check_author(struct database *db, const struct intake *intake,
 static int insert_jobs(struct database *db, const struct intake *intake, struct error *error)
 {
 	for (size_t i = 0; i < intake->gpu_count; i++) {
-		int rc = database_execute(db, &INSERT_JOB, error, "iiis", intake->id,
-			intake->request->user_id, intake->leaderboard->id, intake->gpus[i]);
+		int rc = database_execute(db, &INSERT_JOB, error, "iiis", intake->id, intake->author_id,
+			intake->leaderboard->id, intake->gpus[i]);
 		if (rc)
 			return rc;
 		if (database_affected(db) != 1)
@@ -305,7 +302,7 @@ static int insert_jobs(struct database *db, const struct intake *intake, struct 
 
 static int count_submission(struct database *db, const struct intake *intake, struct error *error)
 {
-	int64_t user_id = intake->request->user_id, leaderboard_id = intake->leaderboard->id;
+	int64_t user_id = intake->author_id, leaderboard_id = intake->leaderboard->id;
 	int rc = database_execute(db, &COUNT_DAY, error, "i", user_id);
 	return rc ? rc
 			  : database_execute(db, &COUNT_SUBMISSION, error, "iiii", leaderboard_id, user_id,
@@ -316,7 +313,7 @@ static int note_author(struct database *db, const struct intake *intake, struct 
 {
 	const struct actor *by = intake->request->by;
 	struct user user;
-	int rc = user_by_id(db, intake->arena, intake->request->user_id, &user, error);
+	int rc = user_by_id(db, intake->arena, intake->author_id, &user, error);
 	return rc ? rc
 			  : audit(db, by->id, by->name, by->address, "submission.for_user",
 				  arena_printf(intake->arena, "submission %lld", (long long)intake->id),
@@ -324,34 +321,48 @@ static int note_author(struct database *db, const struct intake *intake, struct 
 				  error);
 }
 
+/* Who submits for somebody else: a creator or an admin, or a member for the team. */
+static int64_t sender_of(const struct intake *intake)
+{
+	const struct submission_request *request = intake->request;
+	if (request->by)
+		return request->by->id;
+	return intake->author_id == request->user_id ? SQL_NULL_INTEGER : request->user_id;
+}
+
 static int store_submission_body(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
 	const struct submission_request *request = intake->request;
-	const struct quota_request attempt = { .leaderboard_id = intake->leaderboard->id,
-		.user_id = request->user_id,
+	struct quota_request attempt = { .leaderboard_id = intake->leaderboard->id,
 		.leaderboard = intake->leaderboard->name,
 		.mode = request->mode,
 		.jobs = intake->gpu_count };
 	struct state state;
 	unsigned char hash[sha256_bytes];
-	int rc = check_open(db, intake, &state, error);
+	int rc = team_lock_author(
+		db, intake->arena, request->user_id, intake->leaderboard->id, &intake->author_id, error);
 	if (!rc)
-		rc = check_author(db, intake, &LOCK_AUTHOR, error);
+		rc = check_open(db, intake, &state, error);
+	if (!rc)
+		rc = check_author(db, intake, error);
+	attempt.user_id = intake->author_id;
 	if (!rc)
 		rc = quota_check(db, intake->arena, request->config, &attempt, error);
 	if (!rc)
 		rc = blob_put(db, request->source, request->length, hash, error);
 	if (!rc)
 		rc = database_execute(db, &INSERT_SUBMISSION, error, "iiisbsisii", intake->leaderboard->id,
-			state.task_version_id, request->user_id, intake->file.name, hash, sizeof hash,
+			state.task_version_id, intake->author_id, intake->file.name, hash, sizeof hash,
 			request->mode, state.ended,
 			dialect_of_source(intake->leaderboard->language, request->source, request->length)
 				->name,
-			request->by ? request->by->id : SQL_NULL_INTEGER, intake->leaderboard->id);
+			sender_of(intake), intake->leaderboard->id);
 	intake->id = (int64_t)database_insert_id(db);
 	if (!rc)
 		rc = insert_jobs(db, intake, error);
+	if (!rc && strcmp(request->mode, "ranked") == 0)
+		rc = team_note_ranked(db, intake->author_id, error);
 	if (!rc && request->by)
 		rc = note_author(db, intake, error);
 	return rc ? rc : count_submission(db, intake, error);
@@ -369,9 +380,12 @@ static int check_intake(struct database *db, struct intake *intake, submission_f
 	const struct submission_request *request = intake->request;
 	struct state state;
 	struct directives header = { 0 };
-	int rc = check_open(db, intake, &state, error);
+	int rc = team_author(
+		db, intake->arena, request->user_id, intake->leaderboard->id, &intake->author_id, error);
 	if (!rc)
-		rc = check_author(db, intake, &AUTHOR, error);
+		rc = check_open(db, intake, &state, error);
+	if (!rc)
+		rc = check_author(db, intake, error);
 	if (rc)
 		return rc;
 	rc = submission_file_take(intake->arena, intake->leaderboard->language, request->file_name,
@@ -407,19 +421,14 @@ int submission_create(struct database *db, struct arena *arena,
 	return rc;
 }
 
-int submission_choose_author(struct database *db, struct arena *arena,
+int submission_for_user(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
 	struct submission_request *request, struct error *error)
 {
 	struct user user;
 	struct leaderboard seen;
 	struct error none = { 0 };
-	if (!author || !*author || strcmp(author, by->name) == 0)
-		return 0;
-	int rc = leaderboard_check_right(db, arena, by->id, leaderboard, RIGHT_CHANGE, error);
-	if (rc)
-		return rc;
-	rc =
+	int rc =
 		text_is_user_name(author) ? user_by_name(db, arena, author, &user, error) : ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)
 		return fail_field(error, "author", "There is no user named %s.", quote(arena, author));
@@ -431,4 +440,14 @@ int submission_choose_author(struct database *db, struct arena *arena,
 	request->user_id = user.id;
 	request->by = by;
 	return rc;
+}
+
+int submission_choose_author(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
+	struct submission_request *request, struct error *error)
+{
+	if (!author || !*author || strcmp(author, by->name) == 0)
+		return 0;
+	int rc = leaderboard_check_right(db, arena, by->id, leaderboard, RIGHT_CHANGE, error);
+	return rc ? rc : submission_for_user(db, arena, leaderboard, by, author, request, error);
 }

@@ -1,4 +1,4 @@
-#include "cgi/action/dialect.h"
+#include "lib/submission/dialect.h"
 
 #include "lib/base/scope.h"
 

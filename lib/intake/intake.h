@@ -1,8 +1,8 @@
 /* Intake: whether the site accepts submissions at all. An admin can stop intake for all
  * leaderboards and all users; submissions that are already stored still run. Each leaderboard can
  * also be closed separately (lib/leaderboard/leaderboard.h). */
-#ifndef PODIUM_CGI_ACTION_INTAKE_H
-#define PODIUM_CGI_ACTION_INTAKE_H
+#ifndef PODIUM_LIB_INTAKE_INTAKE_H
+#define PODIUM_LIB_INTAKE_INTAKE_H
 
 #include "lib/base/arena.h"
 #include "lib/base/error.h"

@@ -1,6 +1,6 @@
-/* Checks and stores a submission, for the form, the API and popcorn-cli. */
-#ifndef PODIUM_CGI_ACTION_SUBMISSION_H
-#define PODIUM_CGI_ACTION_SUBMISSION_H
+/* Checks and stores a submission, for the form, the API, popcorn-cli and podium-admin. */
+#ifndef PODIUM_LIB_INTAKE_SUBMISSION_H
+#define PODIUM_LIB_INTAKE_SUBMISSION_H
 
 #include "lib/base/arena.h"
 #include "lib/base/error.h"
@@ -42,13 +42,23 @@ int submission_create(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct submission_request *request, int64_t *id,
 	struct error *error);
 
-/* Lets `by` submit for the user `author`; "" or the own name: for themselves. ERROR_FORBIDDEN: `by`
- * may not change the leaderboard. ERROR_INPUT with the field `author`: there is no such user, or
- * the user may not see the leaderboard. The author's deadline and quotas apply, and the audit log
- * has an entry. */
+/* Lets `by` submit for the user `author`. ERROR_INPUT with the field `author`: there is no such
+ * user, or the user may not see the leaderboard. The author's deadline and quotas apply, and the
+ * audit log has an entry. */
+int submission_for_user(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
+	struct submission_request *request, struct error *error);
+
+/* The same for a user `by`; "" or the own name: for themselves. ERROR_FORBIDDEN: `by` may not
+ * change the leaderboard. */
 int submission_choose_author(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
 	struct submission_request *request, struct error *error);
+
+/* SQL expression: the name of who submitted for the author, else NULL. podium-admin is no user. */
+#define SQL_SUBMITTED_BY(submission) \
+	"IF(" submission ".submitted_by = 0, 'podium-admin', (SELECT w.name FROM users w " \
+	"WHERE w.id = " submission ".submitted_by))"
 
 /* Checks the same and stores nothing. Passes the result of each check to `faulted`, which returns 0
  * to let the next check run. */
