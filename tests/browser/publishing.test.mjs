@@ -53,6 +53,7 @@ for (const scripts of [true, false])
 		await admin.getByRole('button', { name: 'Remove the member' }).click();
 		await admin.getByText('The member was removed.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
+		await admin.getByText('1 removed user').click();
 		await admin.getByRole('button', { name: `Readmit guest_${name}` }).click();
 		await admin.getByText('The user is a member again.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
