@@ -193,8 +193,19 @@
 		offerDropping();
 	};
 
+	// ---- rows of links that scroll on a narrow screen: the current one comes into view ----
+
+	const showCurrent = () => {
+		for (const link of document.querySelectorAll(":is(.tabs, .site-header nav) [aria-current]")) {
+			const row = link.parentElement, room = (row.clientWidth - link.offsetWidth) / 2;
+			row.scrollLeft = link.offsetLeft - row.offsetLeft - room;
+		}
+	};
+
 	dropSentDraft();
 	dropDraftsAtLogout();
+	showCurrent();
+	addEventListener("resize", showCurrent); // a phone was turned
 	improve();
 	// When live.js replaces the content, the new content needs the same improvements.
 	new MutationObserver(improve).observe(main, { childList: true });

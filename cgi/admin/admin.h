@@ -3,6 +3,7 @@
 #define PODIUM_CGI_ADMIN_ADMIN_H
 
 #include "cgi/admin/attention.h"
+#include "cgi/http/paging.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,8 +52,8 @@ struct users_view {
 	struct admin_user *users;
 	size_t count;
 	const char *search; /* "": all users */
-	int64_t number;     /* page number, from 1 */
-	bool has_next;
+	struct paging paging;
+	int64_t total; /* on all pages */
 	int64_t viewer_id;
 	bool asks;                    /* the response is already the confirmation page */
 	const char *link_name, *link; /* to choose a password; shown only in this response; or NULL */

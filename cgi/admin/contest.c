@@ -23,6 +23,8 @@ static const struct contest_settings AT_FIRST = { .name = "",
 
 /* ---- showing the form ---- */
 
+enum { entrants_per_page = 25 };
+
 static const char *stored_field(const struct contest_form *form, const char *key)
 {
 	const struct contest_settings *s = form->stored;
@@ -68,6 +70,9 @@ static int show_form(struct request *request, struct contest_form *form)
 	if (!rc && form->contest)
 		rc = contest_entrants(request->db, request->arena, form->contest->id, &form->entrants,
 			&form->entrant_count, &own);
+	if (!rc)
+		rc = paging_make(&form->paging, (int64_t)form->entrant_count, entrants_per_page,
+			query_number(request, "page", 1), &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
@@ -75,8 +80,10 @@ static int show_form(struct request *request, struct contest_form *form)
 	form->request = request;
 	form->stored = &stored;
 	form->user = request_form_or(request, "user", "");
-	struct page page =
-		form_page_make(request, form->contest ? form->contest->title : "New contest", "admin");
+	struct page page = form_page_make(request,
+		form->contest ? arena_printf(request->arena, "Settings of %s", form->contest->title)
+					  : "New contest",
+		"admin");
 	admin_contest_page(&request->body, &page, form);
 	return 0;
 }

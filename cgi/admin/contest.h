@@ -2,6 +2,7 @@
 #ifndef PODIUM_CGI_ADMIN_CONTEST_H
 #define PODIUM_CGI_ADMIN_CONTEST_H
 
+#include "cgi/http/paging.h"
 #include "cgi/http/request.h"
 #include "lib/contest/contest.h"
 
@@ -9,6 +10,7 @@ struct contest_form {
 	const struct contest *contest; /* NULL: a new one */
 	struct contest_entrant *entrants;
 	size_t entrant_count;
+	struct paging paging;          /* of the entrants */
 	const struct request *request; /* for contest_field */
 	const struct contest_settings *stored;
 	const char *user; /* as typed */

@@ -120,7 +120,9 @@ static int make_plan(
 
 static int show_plan(struct request *request, const struct set_view *view)
 {
-	const char *title = view->set && *view->set->name ? view->set->name : "Problem set";
+	const char *title = view->set && *view->set->name
+		? arena_printf(request->arena, "Preview of %s", view->set->name)
+		: "Problem set";
 	struct page page = page_make(request, title, "admin");
 	admin_set_plan_page(&request->body, &page, view);
 	return 0;

@@ -4,6 +4,7 @@
 #include "cgi/admin/leaderboard.h"
 #include "cgi/http/confirmation.h"
 #include "cgi/http/notice.h"
+#include "cgi/http/paging.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -13,6 +14,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { members_per_page = 25 };
 
 static int show_publishing(struct request *request, struct publishing_form *form)
 {
@@ -26,10 +29,16 @@ static int show_publishing(struct request *request, struct publishing_form *form
 		*request->error = own;
 		return rc;
 	}
+	rc = paging_make(&form->paging, (int64_t)members.count, members_per_page,
+		query_number(request, "page", 1), &own);
+	if (rc) {
+		*request->error = own;
+		return rc;
+	}
 	form->members = members.members, form->member_count = members.count;
 	form->removed = members.removed, form->removed_count = members.removed_count;
 	struct page page = form_page_make(
-		request, arena_printf(request->arena, "Publish %s", leaderboard->name), "admin");
+		request, arena_printf(request->arena, "Visibility of %s", leaderboard->name), "admin");
 	publishing_page(&request->body, &page, form);
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "cgi/action/invite.h"
 #include "cgi/action/publishing.h"
+#include "cgi/http/paging.h"
 
 struct publishing_form {
 	const struct leaderboard *leaderboard;
@@ -11,6 +12,7 @@ struct publishing_form {
 	const char *frozen;     /* as typed */
 	bool practice, archived;
 	const struct member *members; /* of a closed leaderboard */
+	struct paging paging;         /* of the members */
 	size_t member_count;
 	const struct removed_member *removed;
 	size_t removed_count;

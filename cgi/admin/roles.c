@@ -5,6 +5,7 @@
 #include "cgi/http/confirmation.h"
 #include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
+#include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "templates/roles.h"
 
@@ -106,12 +107,15 @@ int page_unfrozen(struct request *request)
 	struct unfrozen_rank *ranks;
 	struct unfrozen_view view = { .leaderboard = &leaderboard };
 	int rc = leaderboard_of_reader(request, &leaderboard);
-	if (!rc)
+	if (rc)
+		return rc;
+	view.is_frozen = leaderboard.frozen_at_ms != TIME_NULL && leaderboard.frozen_at_ms <= now_ms();
+	if (view.is_frozen)
 		rc = unfrozen_ranks(
 			request->db, request->arena, leaderboard.id, &ranks, &view.count, request->error);
 	if (rc)
 		return rc;
-	view.ranks = ranks;
+	view.ranks = view.count ? ranks : NULL;
 	struct page page = page_make(request,
 		arena_printf(request->arena, "Ranking of %s without the freeze", leaderboard.name),
 		"admin");

@@ -10,7 +10,8 @@
 
 struct unfrozen_view {
 	const struct leaderboard *leaderboard;
-	const struct unfrozen_rank *ranks;
+	bool is_frozen;
+	const struct unfrozen_rank *ranks; /* none if it is not frozen */
 	size_t count;
 };
 

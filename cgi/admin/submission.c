@@ -10,13 +10,15 @@
 #include "lib/base/text.h"
 #include "lib/judging/exception.h"
 #include "lib/judging/review.h"
+#include "lib/leaderboard/right.h"
 #include "lib/leaderboard/role.h"
 #include "templates/admin_submission.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { submissions_per_page = 100 };
+enum { submissions_per_page = 25 };
 
 static const struct column SUBMISSION_COLUMNS[] = {
 	INTEGER(struct admin_submission, id),
@@ -42,8 +44,10 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		"user, l.name AS leaderboard, s.file_name, " \
 		"  IF(s.dry_run, 'dry run', s.mode) AS mode, s.hidden_reason, " DISQUALIFICATION \
 		" AS disqualified, s.admin_note AS note, " \
-		"  (SELECT GROUP_CONCAT(j.gpu, '\t', COALESCE(j.verdict, j.state) ORDER BY j.gpu " \
-		"SEPARATOR '\n') FROM jobs j WHERE j.submission_id = s.id) AS outcomes " \
+		"  (SELECT GROUP_CONCAT(CONCAT_WS('\t', j.gpu, COALESCE(j.verdict, j.state), " \
+		"COALESCE(j.score_ns, ''), COALESCE(j.score_err_ns, ''), COALESCE((SELECT MIN(r.place) " \
+		"FROM ranking r WHERE r.job_id = j.id), '')) ORDER BY j.gpu SEPARATOR '\n') FROM jobs j " \
+		"WHERE j.submission_id = s.id) AS outcomes " \
 		"FROM (" numbers \
 		") found JOIN submissions s ON s.id = found.id JOIN users u ON u.id = s.user_id " \
 		"JOIN leaderboards l ON l.id = s.leaderboard_id ORDER BY s.id DESC")
@@ -86,15 +90,22 @@ static const struct search {
 			"submissions_history", OF_USER " AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
 };
 
+static double number_or_nan(const char *text)
+{
+	return text && *text ? strtod(text, NULL) : NAN;
+}
+
+/* A line is "GPU\tSTATE\tSCORE\tERROR\tPLACE"; the last three may be empty. */
 static void split_outcomes(struct arena *arena, struct admin_submission *row)
 {
-	char *rest = arena_strdup(arena, row->outcomes ? row->outcomes : ""), *line, *state;
+	char *rest = arena_strdup(arena, row->outcomes ? row->outcomes : ""), *line;
 	row->results = arena_array(arena, struct submission_outcome, strlen(rest) / 2 + 1);
 	while ((line = strsep(&rest, "\n"))) {
-		state = line;
-		const char *gpu = strsep(&state, "\t");
+		const char *gpu = strsep(&line, "\t"), *state = strsep(&line, "\t");
+		const char *score = strsep(&line, "\t"), *err = strsep(&line, "\t");
 		if (state)
-			row->results[row->result_count++] = (struct submission_outcome){ gpu, state };
+			row->results[row->result_count++] = (struct submission_outcome){ gpu, state,
+				number_or_nan(score), number_or_nan(err), line ? strtoll(line, NULL, 10) : 0 };
 	}
 }
 
@@ -137,6 +148,20 @@ static int find_submissions(struct request *request, struct submissions_view *vi
 	return 0;
 }
 
+static const struct column SEARCHED_COLUMNS[] = { TEXT(struct searched_leaderboard, name) };
+static const struct statement SEARCHED = SELECT(struct searched_leaderboard, SEARCHED_COLUMNS,
+	"SELECT l.name FROM leaderboards l WHERE " SQL_MAY_READ("l") " ORDER BY l.name LIMIT 200");
+
+static int list_searched(struct request *request, struct submissions_view *view)
+{
+	struct searched_leaderboard *rows;
+	int rc = database_rows(request->db, request->arena, &SEARCHED, &rows, &view->leaderboard_count,
+		request->error, "i", request->viewer.id);
+	if (!rc)
+		view->leaderboards = rows;
+	return rc;
+}
+
 /* Admins search everywhere; others on one leaderboard that they may read all of. */
 static int check_search(struct request *request, struct submissions_view *view)
 {
@@ -172,6 +197,8 @@ int page_admin_submissions(struct request *request)
 	int rc = check_search(request, &view);
 	if (!rc && view.may_search)
 		rc = find_submissions(request, &view);
+	if (!rc)
+		rc = list_searched(request, &view);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Submissions", "admin");

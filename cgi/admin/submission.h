@@ -13,14 +13,22 @@ struct admin_submission {
 	const char *user, *leaderboard, *file_name, *mode;
 	const char *hidden_reason, *note; /* NULL: none */
 	const char *disqualified;         /* the reason; NULL: it is not, by itself */
-	const char *outcomes;             /* a line "GPU\tSTATE" for each job; NULL: no job */
+	const char *outcomes;             /* of each job a line, see split_outcomes; NULL: no job */
 	struct submission_outcome {
-		const char *gpu, *state; /* a verdict, or the state of an unfinished job */
+		const char *gpu, *state;       /* a verdict, or the state of an unfinished job */
+		double score_ns, score_err_ns; /* NAN: none */
+		int64_t place;                 /* the rank that this result has now; 0: none */
 	} * results;
 	size_t result_count;
 };
 
+struct searched_leaderboard {
+	const char *name;
+};
+
 struct submissions_view {
+	const struct searched_leaderboard *leaderboards; /* those that the viewer may search */
+	size_t leaderboard_count;
 	const struct admin_submission *rows;
 	size_t count;
 	const char *user, *leaderboard, *number; /* as typed; "": any */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { users_per_page = 100 };
+enum { users_per_page = 25 };
 
 static const struct column USER_COLUMNS[] = {
 	INTEGER(struct admin_user, id),
@@ -47,24 +47,41 @@ static const struct statement USERS = SELECT(struct admin_user, USER_COLUMNS,
 	"FROM (SELECT id FROM users WHERE LOCATE(?, name) ORDER BY name LIMIT ? OFFSET ?) page "
 	"JOIN users u ON u.id = page.id ORDER BY u.name");
 
+struct user_count {
+	int64_t total;
+};
+static const struct column COUNT_COLUMNS[] = { INTEGER(struct user_count, total) };
+static const struct statement COUNT_USERS = SELECT(
+	struct user_count, COUNT_COLUMNS, "SELECT COUNT(*) AS total FROM users WHERE LOCATE(?, name)");
+
+static int read_users(struct request *request, struct users_view *view, struct error *error)
+{
+	struct user_count count = { 0 };
+	bool matches = text_is_ascii(view->search);
+	int rc = matches
+		? database_row(request->db, request->arena, &COUNT_USERS, &count, error, "s", view->search)
+		: 0;
+	view->total = count.total;
+	if (!rc)
+		rc = paging_make(
+			&view->paging, count.total, users_per_page, query_number(request, "page", 1), error);
+	if (!rc && count.total)
+		rc = database_rows(request->db, request->arena, &USERS, &view->users, &view->count, error,
+			"sii", view->search, (int64_t)users_per_page, view->paging.first - 1);
+	return rc;
+}
+
 static int show_users(struct request *request, struct users_view *view)
 {
 	const char *search = request_query(request, "q");
 	view->search = search ? search : "";
-	view->number = query_number(request, "page", 1);
 	view->viewer_id = request->viewer.id;
-	if (text_is_ascii(view->search)) {
-		struct error error = { 0 };
-		int rc = database_rows(request->db, request->arena, &USERS, &view->users, &view->count,
-			&error, "sii", view->search, (int64_t)users_per_page + 1,
-			(view->number - 1) * users_per_page);
-		if (rc) {
-			*request->error = error;
-			return rc;
-		}
+	struct error error = { 0 };
+	int rc = read_users(request, view, &error);
+	if (rc) {
+		*request->error = error;
+		return rc;
 	}
-	view->has_next = view->count > users_per_page;
-	view->count -= view->has_next;
 	view->name_error = form_error(request, "name");
 	view->role_error = form_error(request, "role");
 	struct page page = form_page_make(request, "Users", "admin");

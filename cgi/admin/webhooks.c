@@ -23,6 +23,9 @@ static const char NEW_SECRET[] = "podium-new-webhook";
 /* The events that the form for a new webhook ticks at first: the rare ones. */
 enum { HEARS_AT_FIRST = HEARS_RECORD | HEARS_OPENED | HEARS_ENDED };
 
+/* Fewer than webhook_deliveries returns, so that the settings below the list stay near. */
+enum { deliveries_per_page = 10 };
+
 static const struct rate_limit CHANGES_OF_USER = { "change webhooks", 120, 3600 };
 
 /* ---- lists ---- */
@@ -197,8 +200,10 @@ static int read_deliveries(struct request *request, struct webhook_view *view)
 	if (rc)
 		return rc;
 	view->deliveries = deliveries;
-	view->older =
-		view->count == webhook_deliveries_shown ? deliveries[view->count - 1].event_id : 0;
+	if (view->count > deliveries_per_page) {
+		view->count = deliveries_per_page;
+		view->older = deliveries[view->count - 1].event_id;
+	}
 	/* While an attempt is being made, next_at_ms still lies in the past: podium-hooks changes it
 	 * after the attempt. */
 	view->is_waiting = view->count && strcmp(webhook->state, "active") == 0

@@ -195,7 +195,7 @@ int action_mail_unsubscribe(struct request *request)
 static int show_forgot(struct request *request)
 {
 	csrf_offer(request);
-	struct page page = form_page_make(request, "Forgot the password", "account");
+	struct page page = form_page_make(request, "Forgot your password?", "account");
 	forgot_page(
 		&request->body, &page, request_form_or(request, "name", ""), form_error(request, ""));
 	return 0;

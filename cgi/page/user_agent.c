@@ -21,7 +21,7 @@ static const struct mark PROGRAMS[] = {
 	{ "FxiOS/", "Firefox" },
 	{ "Firefox/", "Firefox" },
 	{ "CriOS/", "Chrome" },
-	{ "HeadlessChrome/", "Chrome without a window" },
+	{ "HeadlessChrome/", "Headless Chrome" },
 	{ "Chromium/", "Chromium" },
 	{ "Chrome/", "Chrome" },
 	{ "Safari/", "Safari" },

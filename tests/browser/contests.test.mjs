@@ -24,12 +24,12 @@ scene('a host makes a contest, and participants register', async (come) => {
 	await host.getByRole('link', { name: 'New contest' }).click();
 	await host.getByLabel('Name', { exact: true }).fill('spring');
 	await host.getByLabel('Title').fill('Spring contest');
-	await host.getByLabel('Start').fill('2089-03-01T09:00');
-	await host.getByLabel('End', { exact: true }).fill('2089-03-01T08:00');
+	await host.getByLabel('Start (UTC)', { exact: true }).fill('2089-03-01T09:00');
+	await host.getByLabel('End (UTC)', { exact: true }).fill('2089-03-01T08:00');
 	await host.getByLabel('Rules').fill('Be *fast*.');
 	await host.getByRole('button', { name: 'Create the contest' }).click();
 	await host.getByRole('link', { name: 'The end must be after the start.' }).waitFor();
-	await host.getByLabel('End', { exact: true }).fill('2089-03-01T14:00');
+	await host.getByLabel('End (UTC)', { exact: true }).fill('2089-03-01T14:00');
 	await host.getByRole('button', { name: 'Create the contest' }).click();
 	await host.getByRole('heading', { name: 'Spring contest' }).waitFor();
 	assert.equal(await host.locator('.markdown em').textContent(), 'fast');
@@ -174,11 +174,12 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 	publish('tiles'); // it disappears again
 	assert.equal(await statusOf(eve, '/leaderboard/tiles'), 200);
 	await host.getByRole('button', { name: 'Make a contest of it' }).click();
-	assert.equal(await host.getByLabel('Problems', { exact: true }).inputValue(), 'tiles waves');
+	assert.equal(await host.getByLabel('Leaderboards', { exact: true }).inputValue(), 'tiles waves');
 	await host.getByRole('radio', { name: /^With a code/ }).check();
 	await host.getByRole('radio', { name: /^Points by rank/ }).check();
-	await fillAndSend(host, { Name: 'autumn', Start: minutesFromNow(60), End: minutesFromNow(360),
-		Code: CODE, 'Points of rank 1, 2, …': '10 6', Freeze: '60',
+	await fillAndSend(host, { Name: 'autumn', 'Start (UTC)': minutesFromNow(60),
+		'End (UTC)': minutesFromNow(360), Code: CODE, 'Points of rank 1, 2, …': '10 6',
+		'Freeze the scoreboard, minutes before the end': '60',
 		'Members of a team': '2' }, 'Create the contest');
 	await host.getByRole('heading', { name: 'Autumn contest' }).waitFor();
 	assert.equal(await host.locator('.markdown em').textContent(), 'fast');

@@ -41,7 +41,7 @@ scene('the first admin must replace the one-time password', async (come) => {
 	await page.goto('/admin');
 	assert.equal(new URL(page.url()).pathname, '/account');
 	const passwords = { 'Current password': 'not this one',
-		'New password, at least 8 characters': PASSWORD, 'New password again': PASSWORD };
+		'New password': PASSWORD, 'New password again': PASSWORD };
 	await fillAndSend(page, passwords, 'Change the password');
 	assert.match(await errorAt(page, page.getByLabel('Current password')),
 		/not your current password/);
@@ -179,7 +179,7 @@ for (const scripts of [true, false]) {
 		await page.goto('/admin');
 		await page.getByRole('link', { name: 'New leaderboard' }).click();
 		await page.getByLabel('Name', { exact: true }).fill(board);
-		await page.getByLabel('Deadline, in UTC').fill('2031-05-06T07:08');
+		await page.getByLabel('Deadline (UTC)').fill('2031-05-06T07:08');
 		await page.locator('input[name=gpu]').first().check();
 		const device = await page.locator('input[name=gpu]').first().inputValue();
 		await page.getByLabel('Task, as a zip')
@@ -187,7 +187,7 @@ for (const scripts of [true, false]) {
 		await page.getByRole('button', { name: 'Preview' }).click();
 		assert.match(await errorAt(page, page.getByLabel('Task, as a zip')), /task\.yml/);
 		assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), board);
-		assert.equal(await page.getByLabel('Deadline, in UTC').inputValue(), '2031-05-06T07:08');
+		assert.equal(await page.getByLabel('Deadline (UTC)').inputValue(), '2031-05-06T07:08');
 		assert.ok(await page.locator(`input[name=gpu][value="${device}"]`).isChecked());
 		await page.getByLabel('Task, as a zip').setInputFiles(taskZip());
 		await page.getByRole('button', { name: 'Preview' }).click();
@@ -208,7 +208,7 @@ for (const scripts of [true, false]) {
 		await page.goto('/admin');
 		await openMenu(page, board);
 		await page.getByRole('link', { name: 'Edit', exact: true }).click();
-		await page.getByLabel('Deadline, in UTC').fill('2032-11-12T13:14');
+		await page.getByLabel('Deadline (UTC)').fill('2032-11-12T13:14');
 		await page.getByRole('button', { name: 'Save' }).click();
 		await page.waitForURL(`**/leaderboard/${board}*`);
 		assert.match(await page.locator('main time[datetime^="2032-11-12T13:14"]').first()

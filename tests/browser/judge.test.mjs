@@ -166,7 +166,7 @@ for (const scripts of [true, false])
 		if (scripts)
 			await looksRight(people[0]);
 		await logInAsAdmin(admin);
-		await admin.getByRole('link', { name: 'Review 2 held results' }).click();
+		await admin.getByRole('link', { name: 'Held 2 results' }).click();
 		if (scripts)
 			await looksRight(admin);
 		const first = admin.locator('section',

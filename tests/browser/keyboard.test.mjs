@@ -212,7 +212,7 @@ for (const scripts of [true, false]) {
 		for (const [visibility, words] of [['hidden', 'This is a preview'],
 				['public', 'Ranking']]) {
 			await page.goto(`/leaderboard/${WAITING}`);
-			await press(page, main(page).getByRole('link', { name: 'Publish', exact: true }));
+			await press(page, main(page).getByRole('link', { name: 'Visibility', exact: true }));
 			await page.waitForURL('**/publishing');
 			await choose(page, 'visibility', visibility);
 			await press(page, button(page, 'Save'));

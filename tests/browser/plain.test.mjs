@@ -221,7 +221,7 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	await fillAndSend(admin, { Name: guestName }, 'Create the account');
 	await guest.goto(new URL(await admin.locator('#password-link').textContent()).pathname);
 	await fillAndSend(guest,
-		{ 'Password, at least 8 characters': 'a new long password',
+		{ 'Password': 'a new long password',
 		'Password again': 'a new long password' }, 'Choose this password');
 	await guest.locator('.who').getByRole('link', { name: guestName, exact: true }).waitFor();
 	await admin.goto(`/admin/users?q=${guestName}`);

@@ -22,7 +22,7 @@ for (const scripts of [true, false])
 		await logInAsAdmin(admin);
 		await createLeaderboard(admin, name);
 		await register(guest, `guest_${name}`);
-		await admin.getByRole('link', { name: 'Publish', exact: true }).click();
+		await admin.getByRole('link', { name: 'Visibility', exact: true }).click();
 		await admin.getByRole('radio', { name: /^Hidden/ }).check();
 		await admin.getByRole('button', { name: 'Save' }).click();
 		await admin.getByText('Only its creator and admins see it then.').waitFor();
@@ -53,6 +53,7 @@ for (const scripts of [true, false])
 		await admin.getByRole('button', { name: 'Remove the member' }).click();
 		await admin.getByText('The member was removed.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 404);
+		await admin.getByText('1 removed user').click();
 		await admin.getByRole('button', { name: `Readmit guest_${name}` }).click();
 		await admin.getByText('The user is a member again.').waitFor();
 		assert.equal((await guest.goto(`/leaderboard/${name}`)).status(), 200);
@@ -203,7 +204,7 @@ for (const scripts of [true, false])
 		await admin.getByText(
 			'localhost leads to this host, which webhooks may not reach.').waitFor();
 		assert.equal(await admin.getByText(/whsec_|secret-path/).count(), 0);
-		await admin.getByLabel('Keep signing with the current secret, too').selectOption('168');
+		await admin.getByLabel('The old secret works for').selectOption('168');
 		await admin.getByRole('button', { name: 'Replace the secret' }).click();
 		await admin.getByText(/^whsec_/).waitFor();
 		await admin.getByText('deliveries carry a signature by the old secret too.').waitFor();
@@ -246,7 +247,7 @@ scene('a preview shows its state, and deadlines are in the reader’s time zone'
 		new RegExp(`UTC\n.*${zone.replace('/', '.')}`));
 	await admin.goto('/admin/leaderboard/frozen/edit');
 	const own = admin.getByLabel('The same in your zone, Europe/Berlin'),
-		utc = admin.getByLabel('Deadline, in UTC');
+		utc = admin.getByLabel('Deadline (UTC)');
 	assert.equal(await own.inputValue(), '2090-07-01T12:00');
 	for (const [typed, inUtc, words] of [['2091-01-05T08:30', '2091-01-05T07:30', ''],
 		['2030-03-31T02:30', '2030-03-31T01:30', 'There is no 02:30'],

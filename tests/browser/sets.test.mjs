@@ -57,7 +57,7 @@ for (const scripts of [true, false]) {
 		await logInAsAdmin(page);
 		await preview(page, tree(suffix));
 		assert.equal(await page.getByRole('heading', { level: 1 }).textContent(),
-			`Autumn ${suffix}`);
+			`Preview of Autumn ${suffix}`);
 		assert.deepEqual(await rows(page, 'To be created'), [`one${suffix}`, `two${suffix}`]);
 		assert.deepEqual(await rows(page, 'Refused'), [`three${suffix}`]);
 		assert.match(await part(page, 'Refused').textContent(),

@@ -155,7 +155,7 @@ export async function logInAsAdmin(page) {
 	if (adminHasOwnPassword)
 		return;
 	await fillAndSend(page,
-		{ 'Current password': oneTimePassword(), 'New password, at least 8 characters': PASSWORD,
+		{ 'Current password': oneTimePassword(), 'New password': PASSWORD,
 		'New password again': PASSWORD }, 'Change the password');
 	await page.getByText('Your password was changed').waitFor();
 	adminHasOwnPassword = true;
@@ -264,11 +264,11 @@ export async function createLeaderboard(page, name,
 	await page.getByLabel('Name', { exact: true }).fill(name);
 	await page.getByLabel('Task, as a zip').setInputFiles(task);
 	if (others)
-		await page.getByLabel('Models without a worker').fill(others);
+		await page.getByLabel('Other GPU models').fill(others);
 	else
 		await page.locator('input[name=gpu]').first().check();
 	if (deadline)
-		await page.getByLabel('Deadline, in UTC').fill(deadline);
+		await page.getByLabel('Deadline (UTC)').fill(deadline);
 	await page.getByRole('button', { name: 'Preview' }).click();
 	await page.getByRole('button', { name: 'Create hidden' }).click();
 	await page.waitForURL(`**/leaderboard/${name}**`);
@@ -285,7 +285,7 @@ export async function editLeaderboard(page, name, change) {
 }
 
 export const setDeadline = (page, name, deadline) =>
-	editLeaderboard(page, name, () => page.getByLabel('Deadline, in UTC').fill(deadline));
+	editLeaderboard(page, name, () => page.getByLabel('Deadline (UTC)').fill(deadline));
 
 // ---- submissions ----
 

@@ -229,7 +229,7 @@ def only_the_author_and_admins_see_a_held_result():
 
 @test
 def only_admins_see_the_number_of_held_results_and_decide():
-	contains(admin.get("/").words(), "Review 1 held result")
+	contains(admin.get("/").words(), "Held 1 result")
 	contains(admin.get("/admin").words(), "held 1 held result")
 	whole(admin.get("/admin/review"))
 	contains(admin.get("/admin/review").text, f'href="/submission/{held}/source"')

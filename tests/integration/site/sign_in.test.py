@@ -267,7 +267,7 @@ def one_sign_in_that_waits_creates_one_account():
 def a_user_links_and_unlinks_on_the_account_page():
 	user = Client(site.url)
 	user.register("dora", PASSWORD)
-	contains(whole(user.get("/account/identities")).words(), "No account is linked.")
+	contains(whole(user.get("/account/identities")).words(), "Link an account of another site.")
 	person("s-dora", preferred_username="dora@uni")
 	equal(sign_in(user, "s-dora").location, "/sign-in")
 	page = whole(user.get("/sign-in"))

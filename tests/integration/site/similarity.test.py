@@ -166,6 +166,22 @@ def admins_and_the_creator_read_the_list():
 
 
 @test
+def users_with_the_same_source_are_one_group_on_the_page():
+	source = source_of(case(4321.0)) + program(9)
+	first, second, third = (
+		int(submit_source(client, source, board="other")) for client in (dora, eve, bob)
+	)
+	settle()
+	page = whole(carl.get("/admin/leaderboard/other/similar"))
+	contains(page.words(), "3 users share 100 %")
+	contains(page.words(), "The first was dora")
+	contains(page.words(), "The 2 others")
+	lacks(page.words(), "100 % dora")  # no pair repeats the group
+	for other in (second, third):
+		contains(page.text, f'href="/compare?a={first}&amp;b={other}"')
+
+
+@test
 def a_deleted_account_and_a_deleted_submission_leave_the_list():
 	done(bob.post("/account/delete", [("name", "bob"), ("password", "a long password")]))
 	lacks(whole(admin.get(PAGE)).words(), "bob")

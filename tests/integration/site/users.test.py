@@ -65,8 +65,8 @@ def a_ban_says_what_it_removes_and_needs_the_name():
 	)
 	contains(whole(admin.get("/admin/users")).text, 'href="/admin/users/ada/ban"')
 	words = whole(admin.get("/admin/users/ada/ban")).words()
-	contains(words, "ends 1 session of ada, cancels 1 queued job and disables links")
-	lacks(words, "invite code that")
+	contains(words, "Ends: 1 session, 1 queued job (for good), links to choose a password.")
+	lacks(words, "Rests during the ban")
 	sql(
 		"INSERT INTO invites (code, created_by) SELECT 'one', id FROM users WHERE name = 'ada'; "
 		"INSERT INTO invites (code, revoked_at, created_by) SELECT 'gone', UTC_TIMESTAMP(3), id "
@@ -75,7 +75,7 @@ def a_ban_says_what_it_removes_and_needs_the_name():
 	)
 	contains(
 		whole(admin.get("/admin/users/ada/ban")).words(),
-		"1 invite code that ada created will admit nobody during the ban.",
+		"Rests during the ban: 1 invite code of this user.",
 	)
 	for typed in ("", "Ada", "bob"):
 		answer = admin.post("/admin/users/ada/ban", [("name", typed)])

@@ -120,7 +120,7 @@ def the_page_of_workers_shows_the_findings_of_doctor_on_each_host():
 		"mend": "run \\\\"fix <it>\\\\" or ask \\\\"us"}},
 		{{"state": "warning", "name": "clocks", "found": "no", "costs": "noise", "mend": "lock"}}]'
 			WHERE name = '{worker}' """)
-	contains(workers(), "Host 1 fault <cgroup> 1 warning clocks Host checks")
+	contains(workers(), "Host 1 fault 1 warning See host checks")
 	contains(
 		whole(admin.get(f"/admin/host/{worker}")).text,
 		"<b>Fix:</b> run <code>fix &lt;it&gt;</code> or ask &quot;us",
