@@ -14,7 +14,8 @@ import { closeBrowser, EVAL, fillAndSend, logInAsAdmin, operate, publish, regist
 test.after(closeBrowser);
 
 const places = (page) => page.locator('tbody tr').evaluateAll((rows) => rows.map((row) =>
-	[row.querySelector('.rank').textContent.trim(), row.querySelector('.name').textContent.trim()]));
+	[row.querySelector('.rank'), row.querySelector('.name a') ?? row.querySelector('.name')]
+		.map((cell) => cell.textContent.trim())));
 const step = (page) => page.getByText(/^step \d+ of \d+$/).textContent();
 
 scene('a host makes a contest, and participants register', async (come) => {
@@ -234,7 +235,7 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 	const size = eve.viewportSize();
 	await eve.setViewportSize({ width: 390, height: 844 });
 	for (const board of BOARDS) // a phone shows all of them, too
-		await eve.getByRole('columnheader', { name: board }).waitFor();
+		await main(eve).locator(`td[data-label^="${board} "]`).first().waitFor();
 	await eve.setViewportSize(size);
 	await ben.goto('/contest/autumn/teams');
 	await ben.getByText(/^The first ranked submission locked the team/).waitFor();
