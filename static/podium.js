@@ -198,7 +198,7 @@
 	const showCurrent = () => {
 		for (const link of document.querySelectorAll(":is(.tabs, .site-header nav) [aria-current]")) {
 			const row = link.parentElement, room = (row.clientWidth - link.offsetWidth) / 2;
-			row.scrollLeft = link.offsetLeft - row.offsetLeft - room;
+			row.scrollLeft = link.offsetLeft - room;
 		}
 	};
 
