@@ -397,7 +397,7 @@ def an_earlier_version_has_all_views_with_its_devices():
 		page_of("/leaderboard/renewed?view=trend&version=1&gpu=H200")[0].text,
 		'<use href="#trend-1" x="100%"',
 	)
-	contains(page_of(then + "trend")[1].links, "/leaderboard/renewed?view=live&gpu=H200&version=1")
+	contains(page_of(then + "shapes")[1].links, "/leaderboard/renewed?view=live&gpu=H200&version=1")
 
 
 @test
