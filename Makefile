@@ -46,10 +46,11 @@ PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-hook
 SEALED    := $(B)/harness/sealed/launch $(B)/harness/sealed/sealed.so
 TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
+SITE      := $(addprefix $(B)/,$(shell find static -type f))
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all podium help install uninstall deb run test format editor compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-cpu bench-isolated bench-browser worker-bundle release clean
-all: $(PROGRAMS) $(SEALED) ## build every program
+all: $(PROGRAMS) $(SEALED) $(SITE) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
 test-programs: all $(filter $(B)/tests/integration/%,$(TESTS))
@@ -213,6 +214,15 @@ $(B)/templates/%.c $(B)/templates/%.h: templates/%.html $(B)/template-compile
 $(call objects,cgi): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
+
+# What browsers load beside pages. They get the style sheet without comments and spare white space,
+# which is 1.3 KB shorter when zipped.
+$(filter-out %/style.css,$(SITE)): $(B)/%: %
+	@mkdir -p $(@D) && cp $< $@
+$(B)/static/style.css: static/style.css
+	@mkdir -p $(@D)
+	@sed -Ez 's@/\*[^*]*\*+([^/*][^*]*\*+)*/@@g; s/[ \t\n]+/ /g; s/ ?([{};]) ?/\1/g; s/, /,/g; s/: ([^"])/:\1/g; s/;\}/}/g' \
+	  $< > $@
 
 # The pages of docs/ that the site serves as its help: for participants and authors of tasks.
 HELP := first-submission terminal podium check popcorn github-actions timing ranking api tasks \

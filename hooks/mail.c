@@ -75,7 +75,6 @@ static const struct column MAIL_COLUMNS[] = {
 #define RECIPIENT \
 	"COALESCE(m.address, CASE m.kind WHEN 'confirm' THEN a.pending ELSE a.address END)"
 #define SEES SQL_MAY_SEE("l")
-#define ACTS_FOR SQL_ACTS_FOR("u.id", "mine.user_id")
 #define AUTHOR SQL_AUTHOR_ON("l", "u.id")
 #define DEADLINE SQL_DEADLINE_OF("l", AUTHOR)
 /* is_true: what the e-mail tells still holds, and the account may see it. A frozen ranking tells
@@ -110,7 +109,7 @@ static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
 			 "LEFT JOIN users w ON w.id = m.other_id AND m.kind = 'overtaken' "
 			 "LEFT JOIN ranking mine ON m.kind = 'overtaken' AND mine.leaderboard_id = l.id "
 			 "  AND mine.task_version_id = l.task_version_id AND mine.gpu = m.gpu "
-			 "  AND " ACTS_FOR " "
+			 "  AND mine.user_id = " AUTHOR " "
 			 "LEFT JOIN ranking theirs ON m.kind = 'overtaken' AND theirs.leaderboard_id = l.id "
 			 "  AND theirs.task_version_id = l.task_version_id AND theirs.gpu = m.gpu "
 			 "  AND theirs.user_id = w.id "

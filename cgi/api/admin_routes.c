@@ -5,7 +5,8 @@
 enum { contest_bytes = 512 * 1024, zip_bytes = 10 * 1024 * 1024 };
 
 static const struct call CALLS[] = {
-	{ { METHOD_POST, "/api/v1/admin/leaderboards", api_admin_leaderboard_create, STAFF, zip_bytes },
+	{ { METHOD_POST, "/api/v1/admin/leaderboards", api_admin_leaderboard_create, CREATORS,
+		  zip_bytes },
 		TOKEN_ADMIN,
 		"zip name gpus gpu deadline accepting sources_public sources license visibility" },
 	{ { METHOD_GET, "/api/v1/admin/leaderboards/*", api_admin_leaderboard, STAFF, 0 }, TOKEN_ADMIN,
