@@ -363,6 +363,7 @@ def a_co_creator_cannot_delete_the_board_or_create_one():
 	equal(post("coco", "/admin/leaderboard/small/delete", ("name", "small")).status, 403)
 	equal(ask("coco", "DELETE", "admin/leaderboards/small", {"confirm": "small"}).status, 403)
 	equal(get("coco", "/admin/leaderboards/new").status, 403)
+	equal(ask("coco", "POST", "admin/leaderboards", {"name": "twin"}).status, 403)
 	equal(post("coco", "/admin/leaderboard/small/clone", ("name", "twin")).status, 403)
 	equal(ask("coco", "PATCH", "admin/leaderboards/small", {"accepting": True}).status, 200)
 
