@@ -119,23 +119,43 @@ static bool can_be_found(const struct submissions_view *view)
 		&& (!*view->leaderboard || text_is_leaderboard_name(view->leaderboard));
 }
 
-static int find_submissions(struct request *request, struct submissions_view *view)
+static const struct column SEARCHED_COLUMNS[] = { TEXT(struct searched_leaderboard, name) };
+static const struct statement SEARCHED = SELECT(struct searched_leaderboard, SEARCHED_COLUMNS,
+	"SELECT l.name FROM leaderboards l WHERE " SQL_MAY_READ("l") " ORDER BY l.name LIMIT 200");
+
+enum { ANSWER_IDS, ANSWER_SEARCHED };
+static const struct statement *const FORM_PARTS[] = { &IDS, &SEARCHED };
+static const struct bundle FORM = BUNDLE(FORM_PARTS);
+
+/* Reads the IDs of the names in the form, and the leaderboards that it suggests. */
+static int read_search_form(
+	struct request *request, struct submissions_view *view, struct ids *ids)
 {
-	struct admin_submission *rows;
-	struct ids ids;
-	const struct search *search = SEARCHES;
-	if (!can_be_found(view))
-		return 0;
-	int rc = database_row(request->db, request->arena, &IDS, &ids, request->error, "ss", view->user,
-		view->leaderboard);
+	struct database_answer answers[COUNT(FORM_PARTS)];
+	bool is_found = can_be_found(view);
+	int rc = database_answers(request->db, request->arena, &FORM, answers, request->error, "ssi",
+		is_found ? view->user : "", is_found ? view->leaderboard : "", request->viewer.id);
 	if (rc)
 		return rc;
+	*ids = *(const struct ids *)answers[ANSWER_IDS].rows;
+	view->leaderboards = answers[ANSWER_SEARCHED].rows;
+	view->leaderboard_count = answers[ANSWER_SEARCHED].count;
+	return 0;
+}
+
+static int find_submissions(
+	struct request *request, struct submissions_view *view, const struct ids *ids)
+{
+	struct admin_submission *rows;
+	const struct search *search = SEARCHES;
+	if (!view->may_search || !can_be_found(view))
+		return 0;
 	while (search->user != (*view->user != 0) || search->leaderboard != (*view->leaderboard != 0)
 		|| search->hidden != view->hidden)
 		search++;
-	rc = database_rows(request->db, request->arena, &search->statement, &rows, &view->count,
-		request->error, "iiii", query_number(request, "before", INT64_MAX), ids.user,
-		ids.leaderboard, (int64_t)submissions_per_page + 1);
+	int rc = database_rows(request->db, request->arena, &search->statement, &rows, &view->count,
+		request->error, "iiii", query_number(request, "before", INT64_MAX), ids->user,
+		ids->leaderboard, (int64_t)submissions_per_page + 1);
 	if (rc)
 		return rc;
 	view->rows = rows;
@@ -146,20 +166,6 @@ static int find_submissions(struct request *request, struct submissions_view *vi
 		view->before = rows[view->count - 1].id;
 	}
 	return 0;
-}
-
-static const struct column SEARCHED_COLUMNS[] = { TEXT(struct searched_leaderboard, name) };
-static const struct statement SEARCHED = SELECT(struct searched_leaderboard, SEARCHED_COLUMNS,
-	"SELECT l.name FROM leaderboards l WHERE " SQL_MAY_READ("l") " ORDER BY l.name LIMIT 200");
-
-static int list_searched(struct request *request, struct submissions_view *view)
-{
-	struct searched_leaderboard *rows;
-	int rc = database_rows(request->db, request->arena, &SEARCHED, &rows, &view->leaderboard_count,
-		request->error, "i", request->viewer.id);
-	if (!rc)
-		view->leaderboards = rows;
-	return rc;
 }
 
 /* Admins search everywhere; others on one leaderboard that they may read all of. */
@@ -194,11 +200,12 @@ int page_admin_submissions(struct request *request)
 	int64_t number = query_number(request, "number", 0);
 	if (number)
 		return redirect(request, "/admin/submission/%lld", (long long)number);
+	struct ids ids;
 	int rc = check_search(request, &view);
-	if (!rc && view.may_search)
-		rc = find_submissions(request, &view);
 	if (!rc)
-		rc = list_searched(request, &view);
+		rc = read_search_form(request, &view, &ids);
+	if (!rc)
+		rc = find_submissions(request, &view, &ids);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Submissions", "admin");
