@@ -462,6 +462,19 @@ def no_command_lets_anybody_into_a_team():
 
 
 @test
+def a_team_has_no_role():
+	for name, status in (("Quick", 422), ("bob", 303)):
+		answer = admin.post(
+			"/admin/leaderboard/other/roles",
+			[("action", "give"), ("user", name), ("role", "jury")],
+			csrf=admin.token,
+		)
+		equal((name, answer.status), (name, status))
+		contains(answer.words(), "Quick is a team") if status == 422 else None
+	sql("DELETE FROM leaderboard_roles")
+
+
+@test
 def members_get_the_emails_of_their_team():
 	sql(
 		"INSERT INTO mail_addresses (user_id, address, kinds, unsubscribe_key) SELECT id, "
