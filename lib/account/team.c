@@ -204,6 +204,13 @@ int team_note_ranked(struct database *db, int64_t author_id, struct error *error
 static const struct statement PASS_REGISTRATION =
 	COMMAND("INSERT IGNORE INTO contest_entrants (contest_id, user_id) "
 			"SELECT contest_id, ? FROM contest_entrants WHERE contest_id = ? AND user_id = ?");
+/* Back from a team: only where anybody could register anew. */
+static const struct statement RETURN_REGISTRATION =
+	COMMAND("INSERT IGNORE INTO contest_entrants (contest_id, user_id) "
+			"SELECT e.contest_id, ? FROM contest_entrants e "
+			"JOIN contests c ON c.id = e.contest_id AND c.registration = 'open' "
+			"JOIN teams t ON t.user_id = e.user_id AND t.locked_at IS NULL "
+			"WHERE e.contest_id = ? AND e.user_id = ?");
 static const struct statement PASS_SEATS =
 	COMMAND("INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
 			"SELECT m.leaderboard_id, e.user_id FROM contest_entrants e "
@@ -301,11 +308,11 @@ static int check_contest(const struct team_contest *contest, struct error *error
 	return 0;
 }
 
-/* Registers `to` if `from` is registered. */
-static int share_registration(
-	struct database *db, int64_t contest_id, int64_t from, int64_t to, struct error *error)
+/* Registers `to` if `from` is registered and the statement allows it. */
+static int share_registration(struct database *db, const struct statement *pass, int64_t contest_id,
+	int64_t from, int64_t to, struct error *error)
 {
-	int rc = database_execute(db, &PASS_REGISTRATION, error, "iii", to, contest_id, from);
+	int rc = database_execute(db, pass, error, "iii", to, contest_id, from);
 	return rc ? rc : database_execute(db, &PASS_SEATS, error, "iii", from, contest_id, to);
 }
 
@@ -315,7 +322,7 @@ static int put_member(
 {
 	int rc = database_execute(db, &INSERT_MEMBER, error, "iii", team_id, user_id, contest_id);
 	if (!rc)
-		rc = share_registration(db, contest_id, user_id, team_id, error);
+		rc = share_registration(db, &PASS_REGISTRATION, contest_id, user_id, team_id, error);
 	return rc ? rc : database_execute(db, &END_REGISTRATION, error, "ii", contest_id, user_id);
 }
 
@@ -428,11 +435,12 @@ static int delete_member(
 	return rc ? rc : database_execute(db, &DELETE_UNUSED, error, "i", team->id);
 }
 
-/* Like delete_member, but the person stays registered for the contest. */
+/* Like delete_member, but the person may get the registration for the contest back. */
 static int take_out(
 	struct database *db, const struct team *team, int64_t user_id, struct error *error)
 {
-	int rc = share_registration(db, team->contest_id, team->id, user_id, error);
+	int rc =
+		share_registration(db, &RETURN_REGISTRATION, team->contest_id, team->id, user_id, error);
 	return rc ? rc : delete_member(db, team, user_id, error);
 }
 

@@ -178,6 +178,23 @@ def the_code_changes_when_a_member_leaves():
 	ok(form(bob, "join", code=code_of("Quick")))
 
 
+def registered(name, contest="cup"):
+	return value(
+		"SELECT COUNT(*) FROM contest_entrants e JOIN contests c ON c.id = e.contest_id JOIN "
+		f"users u ON u.id = e.user_id WHERE c.name = '{contest}' AND u.name = '{name}'"
+	)
+
+
+@test
+def who_leaves_is_registered_only_where_the_registration_is_open():
+	for registration, after in (("closed", "0"), ("code", "0"), ("open", "1")):
+		sql(f"UPDATE contests SET registration = '{registration}' WHERE name = 'cup'")
+		ok(form(bob, "leave"))
+		equal((registration, registered("bob")), (registration, after))
+		ok(form(bob, "join", code=code_of("Quick")))
+		equal((registered("bob"), registered("Quick")), ("0", "1"))
+
+
 @test
 def what_a_member_submits_belongs_to_the_team():
 	number = submit_time(bob, 1000.0, mode="test")
@@ -285,6 +302,7 @@ def only_an_admin_changes_a_locked_team_and_gives_a_reason():
 	contains(eve.fresh("/mine?team=Quick").text, "/submission/")
 	ok(form(admin, "remove", team="Quick", user="eve", reason="a mistake"))
 	equal(eve.get("/mine?team=Quick").status, 403)
+	equal((registered("Quick"), registered("eve")), ("1", "0"))
 	equal(
 		sql(
 			"SELECT action, actor, subject, detail FROM audit_log WHERE action IN "
