@@ -217,7 +217,9 @@ static const struct statement PASS_SEATS =
 			"JOIN contest_problems p ON p.contest_id = e.contest_id "
 			"JOIN leaderboard_members m ON m.leaderboard_id = p.leaderboard_id AND m.user_id = ? "
 			"WHERE e.contest_id = ? AND e.user_id = ? AND EXISTS (SELECT 1 FROM contest_entrants o "
-			"  WHERE o.contest_id = e.contest_id AND o.user_id = m.user_id)");
+			"  WHERE o.contest_id = e.contest_id AND o.user_id = m.user_id) "
+			"AND NOT EXISTS (SELECT 1 FROM leaderboard_removals gone "
+			"  WHERE gone.leaderboard_id = m.leaderboard_id AND gone.user_id = e.user_id)");
 static const struct statement END_REGISTRATION =
 	COMMAND("DELETE FROM contest_entrants WHERE contest_id = ? AND user_id = ?");
 

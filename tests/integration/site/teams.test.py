@@ -529,6 +529,35 @@ def the_export_of_a_member_names_the_team():
 
 
 @test
+def nobody_who_was_removed_from_a_closed_leaderboard_gets_in_by_a_team():
+	def seats():
+		return value(
+			"SELECT COALESCE(GROUP_CONCAT(u.name ORDER BY u.name), '') FROM leaderboard_members m "
+			"JOIN users u ON u.id = m.user_id"
+		)
+
+	make_board(admin, "shut")
+	make_contest("private", "shut")
+	sql("UPDATE leaderboards SET visibility = 'closed' WHERE name = 'shut'")
+	code = make_team(ada, "Seated", "private")
+	for client in (bob, eve):
+		ok(form(client, "join", "private", code=code))
+	sql(
+		"INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM "
+		"leaderboards l, users u WHERE l.name = 'shut' AND u.name = 'Seated'; "
+		"INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT l.id, u.id FROM "
+		"leaderboards l, users u WHERE l.name = 'shut' AND u.name = 'bob'"
+	)
+	for client, status in ((ada, 200), (eve, 200), (bob, 404), (dan, 404)):
+		equal(client.fresh("/leaderboard/shut").status, status)
+	ok(form(bob, "leave", "private"))
+	equal((registered("bob", "private"), seats()), ("1", "Seated"))
+	ok(form(eve, "leave", "private"))
+	equal(seats(), "Seated,eve")
+	sql("DELETE FROM leaderboard_members; DELETE FROM leaderboard_removals")
+
+
+@test
 def a_banned_member_leaves_the_others_alone():
 	sql("UPDATE users SET banned_at = NOW() WHERE name = 'ada'")
 	submit_time(bob, 1000.0, mode="test")
