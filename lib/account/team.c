@@ -254,6 +254,8 @@ static const struct statement DELETE_UNUSED =
 	COMMAND("DELETE FROM users WHERE id = ? AND kind = 'team' AND NOT EXISTS "
 			"(SELECT 1 FROM team_members m WHERE m.team_id = users.id) AND NOT EXISTS "
 			"(SELECT 1 FROM submissions s WHERE s.user_id = users.id)");
+static const struct statement SUBMITTED =
+	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM submissions WHERE user_id = ? LIMIT 1");
 static const struct statement ACTIVE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM users WHERE id = ? AND banned_at IS NULL AND deleted_at IS NULL");
 static const struct statement TEAM_BY_CODE = SELECT(
@@ -376,6 +378,22 @@ static int check_unlocked(const struct team *team, struct error *error)
 			"%s has a ranked submission, so nobody joins or leaves it. Ask an admin.", team->name);
 }
 
+/* Otherwise one person could make team after team, and get new quotas each time. */
+static int check_may_leave(
+	struct database *db, struct arena *arena, const struct team *team, struct error *error)
+{
+	struct id_row row;
+	int rc = check_unlocked(team, error);
+	if (rc)
+		return rc;
+	rc = database_row(db, arena, &SUBMITTED, &row, error, "i", team->id);
+	if (rc == ERROR_NOT_FOUND)
+		return 0;
+	return rc ? rc
+			  : fail(error, ERROR_CONFLICT, "%s has submitted, so nobody leaves it. Ask an admin.",
+				  team->name);
+}
+
 static int check_place(
 	struct database *db, struct arena *arena, const struct team *team, struct error *error)
 {
@@ -479,7 +497,7 @@ static int leave_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = lock_team(db, arena, own.id, &team, error);
 	if (!rc)
-		rc = check_unlocked(&team, error);
+		rc = check_may_leave(db, arena, &team, error);
 	if (!rc)
 		rc = note(db, actor, "team.leave", team.name, "", error);
 	return rc ? rc : take_out(db, &team, actor->id, error);

@@ -108,11 +108,11 @@ int team_note_ranked(struct database *db, int64_t author_id, struct error *error
 
 /* Create a team of a contest with the actor as its member, join one by its code, or leave it. Each
  * gets an entry in the audit log. Errors name the field `name` or `code`. ERROR_CONFLICT with a
- * sentence: the team is full or locked, the contest has ended, or the actor has a team or a ranked
- * submission in it. A registration for the contest passes from the person to the team. Who
- * leaves an unlocked team is registered if the team was and the registration is open. The code
- * changes when a member leaves. A team whose last member leaves before its first submission is
- * deleted. */
+ * sentence: the team is full or locked, or has submitted and is left, the contest has ended, or the
+ * actor has a team or a ranked submission in it. A registration for the contest passes from the
+ * person to the team. Who leaves an unlocked team is registered if the team was and the
+ * registration is open. The code changes when a member leaves. A team whose last member leaves
+ * before its first submission is deleted. */
 int team_create(struct database *db, const char *contest, const char *name,
 	const struct actor *actor, int64_t *id, struct error *error);
 int team_join(struct database *db, const char *contest, const char *code, const struct actor *actor,

@@ -24,7 +24,7 @@
 							 "AND " SQL_HAS_OWN("seer.id", "leaderboard_members", "seat", \
 								 "seat.leaderboard_id = " leaderboard \
 								 ".id AND NOT EXISTS (SELECT 1 FROM leaderboard_removals gone " \
-	                             "WHERE gone.leaderboard_id = " leaderboard \
+								 "WHERE gone.leaderboard_id = " leaderboard \
 								 ".id AND gone.user_id = seer.id)") "))))"
 
 /* A part of a statement, true or false: the user, a row of users, answers questions about the

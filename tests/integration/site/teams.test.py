@@ -154,6 +154,14 @@ def a_person_in_a_team_of_one_contest_may_join_one_of_another():
 	contains(form(eve, "join", code=code).words(), "No team of this contest has this code")
 	ok(form(ada, "leave", "race"))
 	equal(value("SELECT COUNT(*) FROM users WHERE name = 'Racers'"), "0")  # its name is free again
+	equal(  # nor is it registered any more
+		value(
+			"SELECT COUNT(*) FROM contest_entrants e JOIN users u ON u.id = e.user_id AND u.kind = "
+			"'team' WHERE NOT EXISTS (SELECT 1 FROM team_members m WHERE m.team_id = u.id)"
+		),
+		"0",
+	)
+	equal(registered("ada", "race"), "1")
 
 
 @test
@@ -207,6 +215,11 @@ def what_a_member_submits_belongs_to_the_team():
 	)
 	equal(value("SELECT COUNT(*) FROM teams WHERE locked_at IS NOT NULL"), "0")
 	contains(ada.get(f"/submission/{number}").words(), "bob sent the file for Quick")
+	for client in (ada, bob):  # who would get new quotas with another team
+		answer = form(client, "leave")
+		equal(answer.status, 409)
+		contains(answer.words(), "Quick has submitted, so nobody leaves it. Ask an admin.")
+	equal(members("Quick"), "ada,bob")
 	other = submit_time(bob, 1000.0, board="other", mode="test")  # of no contest
 	equal(
 		sql(
