@@ -16,9 +16,11 @@
 #include "lib/leaderboard/right.h"
 #include "lib/leaderboard/source_policy.h"
 
-#define SQL_MAY_SEE(leaderboard) \
+#define SQL_MAY_SEE(leaderboard) SQL_SEES("?", leaderboard)
+/* The same for another user than the visitor, an expression of users.id. */
+#define SQL_SEES(user_id, leaderboard) \
 	"(" leaderboard \
-	".visibility = 'public' OR EXISTS (SELECT 1 FROM users seer WHERE seer.id = ? " \
+	".visibility = 'public' OR EXISTS (SELECT 1 FROM users seer WHERE seer.id = " user_id " " \
 	"AND (" SQL_RIGHT_OF( \
 		"seer", leaderboard) " > 0 OR (" leaderboard ".visibility = 'closed' " \
 							 "AND " SQL_HAS_OWN("seer.id", "leaderboard_members", "seat", \

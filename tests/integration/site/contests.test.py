@@ -457,8 +457,26 @@ def a_closed_leaderboard_opens_for_the_contestants():
 	done(ada.post("/contest/closed-cup/registration", [], form="/contest/closed-cup"))
 	site.manage("contest", "register", "closed-cup", "bob")
 	equal(ada.fresh("/leaderboard/gamma").status, 404)
+	own = "SELECT l.id, u.id, {} FROM leaderboards l, users u WHERE l.name = 'gamma' AND "
+	sql(
+		"INSERT INTO leaderboard_extensions (leaderboard_id, user_id, deadline, given_by) "
+		+ own.format("'2090-01-01', 'carl'")
+		+ "u.name = 'ada'; INSERT INTO disqualifications (leaderboard_id, user_id, submission_id, "
+		"reason, given_by) "
+		+ own.format("999999, 'x', 'carl'")
+		+ "u.name = 'ada'; INSERT INTO leaderboard_removals (leaderboard_id, user_id, removed_at) "
+		+ own.format("UTC_TIMESTAMP(3)")
+		+ "u.name = 'dora'"
+	)
+	lacks(ada.fresh("/account/export").text, "gamma")
+	lacks(dora.fresh("/account/export").text, "gamma")
 	site.manage("contest", "set", "closed-cup", f"starts={after(1)}")
 	wait_for("SELECT visibility FROM leaderboards WHERE name = 'gamma'", "closed")
+	copy = {**ada.fresh("/account/export").json}
+	copy["removals"] = dora.fresh("/account/export").json["removals"]
+	for key in ("seats", "extensions", "disqualifications", "removals"):
+		equal((key, [one["leaderboard"] for one in copy[key]]), (key, ["gamma"]))
+	sql("DELETE FROM leaderboard_extensions; DELETE FROM disqualifications")
 	for client, status in ((ada, 200), (bob, 200), (eve, 404), (anyone, 404)):
 		equal(client.fresh("/leaderboard/gamma").status, status)
 	submit_time(ada, 1000.0, "gamma")
