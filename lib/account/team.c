@@ -38,11 +38,13 @@ static const struct column TEAM_COLUMNS[] = {
 	TEXT(struct team, contest_title),
 	TEXT(struct team, code),
 	TIME(struct team, locked_at_ms),
+	INTEGER(struct team, is_final),
 	INTEGER(struct team, most),
 };
 #define TEAM \
 	"SELECT t.user_id AS id, u.name, t.contest_id, c.name AS contest, c.title AS contest_title, " \
-	"t.code, t.locked_at AS locked_at_ms, c.team_members AS most " \
+	"t.code, t.locked_at AS locked_at_ms, c.final_at IS NOT NULL AS is_final, c.team_members AS " \
+	"most " \
 	"FROM teams t JOIN users u ON u.id = t.user_id JOIN contests c ON c.id = t.contest_id "
 static const struct statement OF_CONTEST =
 	SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.contest_id = ? ORDER BY u.name");
@@ -370,6 +372,14 @@ static int lock_team(
 	return rc ? rc : database_row(db, arena, &BY_ID, team, error, "i", id);
 }
 
+static int check_not_final(const struct team *team, struct error *error)
+{
+	return !team->is_final
+		? 0
+		: fail(error, ERROR_CONFLICT,
+			"The standings of %s are final, so its teams stay as they are.", team->contest);
+}
+
 static int check_unlocked(const struct team *team, struct error *error)
 {
 	return team->locked_at_ms == TIME_NULL
@@ -383,7 +393,9 @@ static int check_may_leave(
 	struct database *db, struct arena *arena, const struct team *team, struct error *error)
 {
 	struct id_row row;
-	int rc = check_unlocked(team, error);
+	int rc = check_not_final(team, error);
+	if (!rc)
+		rc = check_unlocked(team, error);
 	if (rc)
 		return rc;
 	rc = database_row(db, arena, &SUBMITTED, &row, error, "i", team->id);
@@ -573,7 +585,9 @@ static int lock_both(struct database *db, struct arena *arena, const struct chan
 	rc = database_row(db, arena, &BY_NAME, team, error, "s", change->team);
 	if (!rc)
 		rc = lock_team(db, arena, team->id, team, error);
-	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no team of this name.") : rc;
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "There is no team of this name.");
+	return rc ? rc : check_not_final(team, error);
 }
 
 static int put_body(struct database *db, void *context, struct error *error)

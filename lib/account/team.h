@@ -77,6 +77,7 @@ struct team {
 	const char *contest, *contest_title;
 	const char *code;     /* with which people join; show it only to members */
 	int64_t locked_at_ms; /* TIME_NULL: not locked */
+	int64_t is_final;     /* the contest's standings are */
 	int64_t most;         /* members, at most */
 	/* By name; teams_of_person does not read them. */
 	const struct team_member *members;
@@ -125,7 +126,8 @@ int team_forget_member(
 	struct database *db, struct arena *arena, int64_t user_id, struct error *error);
 
 /* Add or remove a member, also of a locked team; for admins and commands. The reason goes to the
- * audit log. Errors name the field `user` or `reason`. */
+ * audit log. Errors name the field `user` or `reason`. ERROR_CONFLICT with a sentence also if the
+ * contest's standings are final. */
 typedef int team_change(struct database *db, const char *team, const char *user, const char *reason,
 	const struct actor *actor, struct error *error);
 team_change team_put_member, team_remove_member;

@@ -332,6 +332,16 @@ def the_host_declares_the_standings_final():
 	answer = carl.post("/admin/contest/cup", [("action", "final")])
 	contains(answer.words(), "The freeze is lifted for everybody")
 	equal(value("SELECT final_at IS NULL FROM contests"), "1")
+	for user in ("eve", "ada"):  # eve is no contestant
+		sql(
+			"INSERT INTO leaderboard_extensions (leaderboard_id, user_id, deadline, given_by) "
+			"SELECT l.id, u.id, '2090-01-02 03:04', 'carl' FROM leaderboards l, users u WHERE "
+			f"l.name = 'beta' AND u.name = '{user}'"
+		)
+	answer = carl.post("/admin/contest/cup", [("action", "final"), ("confirm", "yes")])
+	equal(answer.status, 409)
+	contains(answer.words(), "ada may submit until 2090-01-02 03:04 UTC. Try again then")
+	sql("DELETE e FROM leaderboard_extensions e JOIN users u ON u.id = e.user_id AND name = 'ada'")
 	done(carl.post("/admin/contest/cup", [("action", "final"), ("confirm", "yes")]))
 	equal(board_rows(), [(1, "bob", 20), (2, "ada", 12)])
 	data = anyone.fresh("/contest/cup.json").json
@@ -388,6 +398,21 @@ def a_contestant_gets_a_certificate():
 		(anyone, "bob", 303),
 	):
 		equal((user, client.fresh(f"/contest/cup/certificate/{user}").status), (user, status))
+
+
+@test
+def nobody_withdraws_or_restores_a_submission_when_the_standings_are_final():
+	sql("DELETE FROM leaderboard_extensions")
+	best = value(
+		"SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id JOIN leaderboards "
+		"l ON l.id = r.leaderboard_id WHERE u.name = 'bob' AND l.name = 'alpha'"
+	)
+	for action, fields in (("withdraw", [("number", best)]), ("restore", [])):
+		answer = bob.post(f"/submission/{best}/{action}", fields, form="/account")
+		equal((action, answer.status), (action, 409))
+		contains(answer.words(), "The standings of the contest cup are final")
+	equal(value(f"SELECT withdrawn_at IS NULL FROM submissions WHERE id = {best}"), "1")
+	equal(board_rows(), [(1, "bob", 20), (2, "ada", 12)])
 
 
 @test

@@ -427,6 +427,24 @@ def nothing_changes_after_the_end_of_the_contest():
 
 
 @test
+def teams_stay_when_the_standings_are_final():
+	make_board(admin, "fifth")
+	make_contest("done", "fifth")
+	make_team(eve, "Settled", "done")
+	sql("UPDATE contests SET final_at = NOW() WHERE name = 'done'")
+	for answer in (
+		form(eve, "leave", "done"),
+		form(admin, "remove", "done", team="Settled", user="eve", reason="x"),
+		form(admin, "add", "done", team="Settled", user="bob", reason="x"),
+	):
+		equal(answer.status, 409)
+		contains(answer.words(), "The standings of done are final, so its teams stay as they are")
+	equal(members("Settled"), "eve")
+	sql("UPDATE contests SET final_at = NULL WHERE name = 'done'")
+	ok(form(eve, "leave", "done"))
+
+
+@test
 def nobody_logs_into_a_team():
 	team = value("SELECT id FROM users WHERE name = 'Quick'")
 	stranger = Client(site.url)
