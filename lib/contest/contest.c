@@ -339,6 +339,14 @@ static const struct statement SET_TIMES =
 	COMMAND("UPDATE leaderboards SET deadline = ?, frozen_at = ?, updated_at = UTC_TIMESTAMP(3) "
 			"WHERE id = ?");
 
+struct count_row {
+	int64_t count;
+};
+static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
+static const struct statement SCOREBOARD_WIDTH = SELECT(struct count_row, COUNT_COLUMNS,
+	"SELECT COUNT(*) AS count FROM contest_problems p "
+	"JOIN leaderboard_gpus g ON g.leaderboard_id = p.leaderboard_id WHERE p.contest_id = ?");
+
 struct order {
 	struct arena *arena;
 	const struct contest_settings *settings;
@@ -462,6 +470,19 @@ static int store(struct database *db, struct order *order, struct error *error)
 				  s->freeze_minutes, s->team_members, s->ends_at_ms, order->id);
 }
 
+/* The scoreboard has a column for each problem on each device. */
+static int check_columns(struct database *db, const struct order *order, struct error *error)
+{
+	struct count_row columns;
+	int rc = database_row(db, order->arena, &SCOREBOARD_WIDTH, &columns, error, "i", order->id);
+	if (rc || columns.count <= contest_most_columns)
+		return rc;
+	return fail_field(error, "problems",
+		"The scoreboard would have %lld columns, one for each problem on each device. It may have "
+		"at most %d.",
+		(long long)columns.count, contest_most_columns);
+}
+
 static int order_body(struct database *db, void *context, struct error *error)
 {
 	struct order *order = context;
@@ -474,6 +495,8 @@ static int order_body(struct database *db, void *context, struct error *error)
 		rc = store(db, order, error);
 	for (size_t i = 0; i < order->settings->problem_count && !rc; i++)
 		rc = put_problem(db, order, i, error);
+	if (!rc)
+		rc = check_columns(db, order, error);
 	if (!rc)
 		rc = contest_seat_entrants(db, order->id, 0, error);
 	return rc ? rc
@@ -515,10 +538,6 @@ int contest_change(struct database *db, struct arena *arena, const struct contes
 
 /* ---- the end ---- */
 
-struct count_row {
-	int64_t count;
-};
-static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
 struct later { /* a contestant's later deadline on a problem */
 	const char *name;
 	int64_t deadline_ms;

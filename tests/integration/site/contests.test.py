@@ -140,6 +140,14 @@ def a_contest_needs_valid_settings():
 		equal((changed, answer.status), (changed, 422))
 		contains(answer.text.replace('"nothing"', "&quot;nothing&quot;"), sentence)
 	equal(dora.post("/admin/contests/new", fields()).status, 422)  # not her leaderboards
+	sql(
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu) SELECT l.id, CONCAT('D', seq) FROM "
+		"leaderboards l, seq_1_to_199 WHERE l.name = 'alpha'"
+	)
+	answer = carl.post("/admin/contests/new", fields())
+	equal(answer.status, 422)
+	contains(answer.words(), "The scoreboard would have 201 columns, one for each problem on each")
+	sql("DELETE FROM leaderboard_gpus WHERE gpu <> 'H200'")
 	equal(sql("SELECT * FROM contests"), [])
 	equal(value(VISIBILITY), "public")
 
