@@ -134,6 +134,7 @@ def bad_input_gets_a_sentence():
 		({"action": "create", "name": "BOB"}, 409, "is taken"),
 		({"action": "create", "name": "quick"}, 409, "is taken"),
 		({"action": "create", "name": "deleted-user-7"}, 422, "reserved"),
+		({"action": "create", "name": "Podium-admin"}, 422, "reserved for programs"),
 		({"action": "leave"}, 409, "You are in no team"),
 		({"action": "dance"}, 422, "This page has no such action"),
 		({"action": "add", "team": "Quick", "user": "eve", "reason": "x"}, 403, "Only admins"),
