@@ -9,6 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
+from plans import kernel, plan_sql  # noqa: E402
 from programs import Program, make_token  # noqa: E402
 from small_task import case, done, make_board, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
@@ -124,7 +125,7 @@ def a_withdrawn_result_opens_nothing_and_a_hidden_submission_is_not_opened():
 
 
 @test
-def a_profile_of_a_withheld_time_is_not_for_strangers():
+def a_profile_and_a_plan_of_a_withheld_time_are_not_for_strangers():
 	content = gzip.compress(b"all the times").hex()
 	number = made["ada"]
 	sql(
@@ -134,12 +135,18 @@ def a_profile_of_a_withheld_time_is_not_for_strangers():
 		f"X'{content}' FROM artifacts"
 	)
 	artifact = value("SELECT MAX(id) FROM artifacts")
+	sql(
+		"SET @stage = (SELECT MIN(t.id) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE "
+		f"j.submission_id = {number}); {plan_sql('@stage', [kernel('planned')])}"
+	)
+	plan = value("SELECT MAX(id) FROM plans")
 	for state, strangers in ((OPEN, True), (OPEN + FROZEN, False)):
 		sql(f"UPDATE leaderboards SET {state}, sources_open = 'always' WHERE name = 'small'")
 		for who, client in VIEWERS.items():
 			may = strangers or who in OWNERS
-			answer = client.fresh(f"/submission/{number}/artifact/{artifact}")
-			equal((who, state, answer.status), (who, state, 200 if may else 404))
+			for file in (f"artifact/{artifact}", f"plan/{plan}"):
+				answer = client.fresh(f"/submission/{number}/{file}")
+				equal((who, state, file, answer.status), (who, state, file, 200 if may else 404))
 			for page in (
 				client.fresh(f"/submission/{number}").text,
 				programs[who]
@@ -148,7 +155,7 @@ def a_profile_of_a_withheld_time_is_not_for_strangers():
 			):
 				equal((who, state, "profile-1.ncu-rep" in page), (who, state, may))
 	sql(f"UPDATE leaderboards SET {OPEN}, sources_open = 'deadline'")
-	sql(f"DELETE FROM artifacts WHERE id = {artifact}")
+	sql(f"DELETE FROM artifacts WHERE id = {artifact}; DELETE FROM plans WHERE id = {plan}")
 
 
 @test
