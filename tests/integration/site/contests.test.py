@@ -424,6 +424,15 @@ def nobody_withdraws_or_restores_a_submission_when_the_standings_are_final():
 
 
 @test
+def nobody_gets_a_later_deadline_when_the_standings_are_final():
+	form = [("action", "extend"), ("user", "ada"), ("deadline", "2090-01-02 03:04")]
+	answer = carl.post("/admin/leaderboard/alpha/exceptions", [*form, ("confirm", "yes")])
+	equal(answer.status, 409)
+	contains(answer.words(), "The standings of the contest cup are final, so nobody submits later")
+	equal(sql("SELECT * FROM leaderboard_extensions"), [])
+
+
+@test
 def the_contestants_stay_when_the_standings_are_final():
 	for action, user in (("add", "eve"), ("remove", "ada")):
 		form = [("action", action), ("user", user), ("confirm", "yes")]
