@@ -22,10 +22,37 @@ static const struct statement RESTORE =
 	COMMAND("UPDATE submissions SET withdrawn_at = NULL WHERE id = ? AND withdrawn_at IS NOT NULL");
 static const struct statement PUT_NOTE = COMMAND("UPDATE submissions SET note = ? WHERE id = ?");
 
+struct contest_row {
+	const char *name;
+	int64_t is_final;
+};
+static const struct column CONTEST_COLUMNS[] = { TEXT(struct contest_row, name),
+	INTEGER(struct contest_row, is_final) };
+/* The lock makes the declaration of the final standings wait, as lib/contest/contest.h does it. */
+static const struct statement LOCK_CONTEST = SELECT(struct contest_row, CONTEST_COLUMNS,
+	"SELECT c.name, c.final_at IS NOT NULL AS is_final FROM contests c WHERE c.id = "
+	"(SELECT p.contest_id FROM contest_problems p JOIN submissions s "
+	"ON s.leaderboard_id = p.leaderboard_id WHERE s.id = ?) LOCK IN SHARE MODE");
+
 struct change {
 	int64_t submission_id;
 	bool withdraws;
 };
+
+static int check_standings(
+	struct database *db, struct arena *arena, int64_t submission_id, struct error *error)
+{
+	struct contest_row contest;
+	int rc = database_row(db, arena, &LOCK_CONTEST, &contest, error, "i", submission_id);
+	if (rc == ERROR_NOT_FOUND)
+		return 0;
+	return rc || !contest.is_final
+		? rc
+		: fail(error, ERROR_CONFLICT,
+			"The standings of the contest %s are final, so its submissions are neither withdrawn "
+			"nor restored.",
+			contest.name);
+}
 
 static int refresh_jobs(struct database *db, struct arena *arena, const struct job *jobs,
 	size_t count, struct error *error)
@@ -42,7 +69,10 @@ static int withdrawal_body(struct database *db, void *context, struct error *err
 	const struct change *change = context;
 	struct job *jobs;
 	size_t count;
-	int rc = database_rows(db, arena, &LOCK_JOBS, &jobs, &count, error, "i", change->submission_id);
+	int rc = check_standings(db, arena, change->submission_id, error);
+	if (rc)
+		return rc;
+	rc = database_rows(db, arena, &LOCK_JOBS, &jobs, &count, error, "i", change->submission_id);
 	for (size_t i = 0; i < count && !rc; i++)
 		if (jobs[i].is_open && change->withdraws)
 			rc = fail(error, ERROR_CONFLICT,

@@ -2,6 +2,7 @@
 
 #include "lib/intake/submission.h"
 #include "lib/job/job.h"
+#include "lib/leaderboard/visibility.h"
 
 /* ---- the user's own data ---- */
 
@@ -155,6 +156,9 @@ static const struct statement PLACES = SELECT(struct place_row, PLACE_COLUMNS,
 /* The user's name, for tables that store it instead of the ID. */
 #define OWN_NAME "(SELECT name FROM users WHERE id = ?)"
 
+/* The user sees the leaderboard. The problems of a contest are secret before its start. */
+#define IS_SEEN_BY(user_id) "AND " SQL_SEES(user_id, "l") " "
+
 struct seat_row {
 	const char *leaderboard;
 	int64_t joined_at_ms;
@@ -164,7 +168,7 @@ static const struct column SEAT_COLUMNS[] = { TEXT(struct seat_row, leaderboard)
 static const struct statement SEATS = SELECT(struct seat_row, SEAT_COLUMNS,
 	"SELECT l.name AS leaderboard, m.joined_at AS joined_at_ms FROM leaderboard_members m "
 	"JOIN leaderboards l ON l.id = m.leaderboard_id "
-	"WHERE m.user_id = ? ORDER BY m.joined_at");
+	"WHERE m.user_id = ? " IS_SEEN_BY("m.user_id") "ORDER BY m.joined_at");
 
 struct team_row {
 	const char *team, *contest;
@@ -228,7 +232,7 @@ static const struct column REMOVAL_COLUMNS[] = { TEXT(struct removal_row, leader
 static const struct statement REMOVALS = SELECT(struct removal_row, REMOVAL_COLUMNS,
 	"SELECT l.name AS leaderboard, r.removed_at AS removed_at_ms FROM leaderboard_removals r "
 	"JOIN leaderboards l ON l.id = r.leaderboard_id "
-	"WHERE r.user_id = ? ORDER BY r.removed_at");
+	"WHERE r.user_id = ? AND l.visibility <> 'hidden' ORDER BY r.removed_at");
 
 struct extension_row {
 	const char *leaderboard;
@@ -238,7 +242,8 @@ static const struct column EXTENSION_COLUMNS[] = { TEXT(struct extension_row, le
 	TIME(struct extension_row, deadline_ms) };
 static const struct statement EXTENSIONS = SELECT(struct extension_row, EXTENSION_COLUMNS,
 	"SELECT l.name AS leaderboard, e.deadline AS deadline_ms FROM leaderboard_extensions e "
-	"JOIN leaderboards l ON l.id = e.leaderboard_id WHERE e.user_id = ? ORDER BY l.name");
+	"JOIN leaderboards l ON l.id = e.leaderboard_id WHERE e.user_id = ? " IS_SEEN_BY(
+		"e.user_id") "ORDER BY l.name");
 
 struct disqualification_row {
 	const char *leaderboard;
@@ -255,7 +260,7 @@ static const struct statement DISQUALIFICATIONS =
 	SELECT(struct disqualification_row, DISQUALIFICATION_COLUMNS,
 		"SELECT l.name AS leaderboard, d.submission_id, d.given_at AS given_at_ms, d.reason "
 		"FROM disqualifications d JOIN leaderboards l ON l.id = d.leaderboard_id "
-		"WHERE d.user_id = ? ORDER BY l.name, d.submission_id");
+		"WHERE d.user_id = ? " IS_SEEN_BY("d.user_id") "ORDER BY l.name, d.submission_id");
 
 struct role_row {
 	const char *leaderboard, *role;

@@ -7,6 +7,7 @@
 #include "lib/base/scope.h"
 #include "lib/database/blob.h"
 #include "lib/job/job.h"
+#include "lib/leaderboard/visibility.h"
 
 #include <sodium.h>
 
@@ -25,7 +26,8 @@ static const struct statement PLAN = SELECT(struct case_of_plan, PLAN_COLUMNS,
 	"JOIN stages t ON t.id = p.stage_id JOIN jobs j ON j.id = t.job_id "
 	"JOIN submissions s ON s.id = j.submission_id "
 	"JOIN task_versions v ON v.id = s.task_version_id "
-	"WHERE p.id = ? AND j.submission_id = ?");
+	"JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"WHERE p.id = ? AND s.id = ? AND " SQL_MAY_SEE_TIMES("s", "l", "j"));
 
 struct file_row {
 	struct blob_value sha256;
@@ -147,7 +149,8 @@ int page_submission_plan(struct request *request)
 		rc = submission_check_source(request, &row, "The plans of a submission are");
 	if (rc)
 		return rc;
-	rc = database_row(request->db, request->arena, &PLAN, &plan, request->error, "ii", id, row.id);
+	rc = database_row(request->db, request->arena, &PLAN, &plan, request->error, "iii", id, row.id,
+		request->viewer.id);
 	if (rc)
 		return rc == ERROR_NOT_FOUND ? fail(request->error, rc, "This submission has no such plan.")
 									 : rc;

@@ -8,6 +8,7 @@
 #include "lib/base/interval.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/leaderboard/visibility.h"
 #include "lib/result/verdict.h"
 #include "templates/submission.h"
 
@@ -194,8 +195,9 @@ static const struct column FILE_COLUMNS[] = {
 };
 static const struct statement FILE_BY_ID = SELECT(struct file_row, FILE_COLUMNS,
 	"SELECT a.name, j.gpu, a.size FROM artifacts a JOIN stages t ON t.id = a.stage_id "
-	"JOIN jobs j ON j.id = t.job_id "
-	"WHERE a.id = ? AND j.submission_id = ?");
+	"JOIN jobs j ON j.id = t.job_id JOIN submissions s ON s.id = j.submission_id "
+	"JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"WHERE a.id = ? AND s.id = ? AND " SQL_MAY_SEE_TIMES("s", "l", "j"));
 struct part_row {
 	struct blob_value content;
 };
@@ -216,8 +218,8 @@ int page_submission_artifact(struct request *request)
 		rc = submission_check_source(request, &row, "The files of a submission are");
 	if (rc)
 		return rc;
-	rc = database_row(
-		request->db, request->arena, &FILE_BY_ID, &file, request->error, "ii", id, row.id);
+	rc = database_row(request->db, request->arena, &FILE_BY_ID, &file, request->error, "iii", id,
+		row.id, request->viewer.id);
 	if (rc == ERROR_NOT_FOUND)
 		return fail(request->error, rc, "This submission has no such file.");
 	if (!rc)

@@ -468,13 +468,22 @@ static struct plan_view *read_plans(struct arena *arena, const struct database_a
 	return plan_read_rows(arena, answer->rows, answer->count, plan_most_rows);
 }
 
-static void join_artifacts(struct stage_row *stages, size_t stage_count,
+static void join_artifacts_of_stages(struct stage_row *stages, size_t stage_count,
 	const struct artifact_row *artifacts, size_t count)
 {
 	for (size_t i = 0; i < stage_count; i++)
 		for (size_t a = 0; a < count; a++)
 			if (artifacts[a].stage_id == stages[i].id && !stages[i].artifact_count++)
 				stages[i].artifacts = &artifacts[a];
+}
+
+/* A profile has the times. */
+static void join_artifacts(
+	struct job_row *jobs, size_t job_count, const struct artifact_row *artifacts, size_t count)
+{
+	for (size_t j = 0; j < job_count; j++)
+		if (!jobs[j].hides_times)
+			join_artifacts_of_stages(jobs[j].stages, jobs[j].stage_count, artifacts, count);
 }
 
 static void join_comparisons(struct job_row *jobs, size_t job_count,
@@ -591,7 +600,7 @@ int submission_read_results(
 		drop_reports(cases->rows, cases->count);
 		return 0;
 	}
-	join_artifacts(stages->rows, stages->count, files->rows, files->count);
+	join_artifacts(jobs->rows, jobs->count, files->rows, files->count);
 	join_plans(stages->rows, stages->count, read_plans(request->arena, plans), plans->count);
 	return 0;
 }
@@ -698,7 +707,7 @@ int submission_read_view(
 	}
 	if (!row->source.bytes)
 		return fail(request->error, ERROR_SYSTEM, "A file's content is missing in the database.");
-	join_artifacts(stages.rows, stages.count, answers[FILES].rows, answers[FILES].count);
+	join_artifacts(jobs, job_count, answers[FILES].rows, answers[FILES].count);
 	show_plans(request->arena, answers, &stages);
 	view->source =
 		html_lines_are_many(row->source.bytes, row->source.length) ? NULL : row->source.bytes;

@@ -38,11 +38,13 @@ static const struct column TEAM_COLUMNS[] = {
 	TEXT(struct team, contest_title),
 	TEXT(struct team, code),
 	TIME(struct team, locked_at_ms),
+	INTEGER(struct team, is_final),
 	INTEGER(struct team, most),
 };
 #define TEAM \
 	"SELECT t.user_id AS id, u.name, t.contest_id, c.name AS contest, c.title AS contest_title, " \
-	"t.code, t.locked_at AS locked_at_ms, c.team_members AS most " \
+	"t.code, t.locked_at AS locked_at_ms, c.final_at IS NOT NULL AS is_final, c.team_members AS " \
+	"most " \
 	"FROM teams t JOIN users u ON u.id = t.user_id JOIN contests c ON c.id = t.contest_id "
 static const struct statement OF_CONTEST =
 	SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.contest_id = ? ORDER BY u.name");
@@ -204,13 +206,22 @@ int team_note_ranked(struct database *db, int64_t author_id, struct error *error
 static const struct statement PASS_REGISTRATION =
 	COMMAND("INSERT IGNORE INTO contest_entrants (contest_id, user_id) "
 			"SELECT contest_id, ? FROM contest_entrants WHERE contest_id = ? AND user_id = ?");
+/* Back from a team: only where anybody could register anew. */
+static const struct statement RETURN_REGISTRATION =
+	COMMAND("INSERT IGNORE INTO contest_entrants (contest_id, user_id) "
+			"SELECT e.contest_id, ? FROM contest_entrants e "
+			"JOIN contests c ON c.id = e.contest_id AND c.registration = 'open' "
+			"JOIN teams t ON t.user_id = e.user_id AND t.locked_at IS NULL "
+			"WHERE e.contest_id = ? AND e.user_id = ?");
 static const struct statement PASS_SEATS =
 	COMMAND("INSERT IGNORE INTO leaderboard_members (leaderboard_id, user_id) "
 			"SELECT m.leaderboard_id, e.user_id FROM contest_entrants e "
 			"JOIN contest_problems p ON p.contest_id = e.contest_id "
 			"JOIN leaderboard_members m ON m.leaderboard_id = p.leaderboard_id AND m.user_id = ? "
 			"WHERE e.contest_id = ? AND e.user_id = ? AND EXISTS (SELECT 1 FROM contest_entrants o "
-			"  WHERE o.contest_id = e.contest_id AND o.user_id = m.user_id)");
+			"  WHERE o.contest_id = e.contest_id AND o.user_id = m.user_id) "
+			"AND NOT EXISTS (SELECT 1 FROM leaderboard_removals gone "
+			"  WHERE gone.leaderboard_id = m.leaderboard_id AND gone.user_id = e.user_id)");
 static const struct statement END_REGISTRATION =
 	COMMAND("DELETE FROM contest_entrants WHERE contest_id = ? AND user_id = ?");
 
@@ -245,6 +256,8 @@ static const struct statement DELETE_UNUSED =
 	COMMAND("DELETE FROM users WHERE id = ? AND kind = 'team' AND NOT EXISTS "
 			"(SELECT 1 FROM team_members m WHERE m.team_id = users.id) AND NOT EXISTS "
 			"(SELECT 1 FROM submissions s WHERE s.user_id = users.id)");
+static const struct statement SUBMITTED =
+	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM submissions WHERE user_id = ? LIMIT 1");
 static const struct statement ACTIVE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM users WHERE id = ? AND banned_at IS NULL AND deleted_at IS NULL");
 static const struct statement TEAM_BY_CODE = SELECT(
@@ -301,11 +314,11 @@ static int check_contest(const struct team_contest *contest, struct error *error
 	return 0;
 }
 
-/* Registers `to` if `from` is registered. */
-static int share_registration(
-	struct database *db, int64_t contest_id, int64_t from, int64_t to, struct error *error)
+/* Registers `to` if `from` is registered and the statement allows it. */
+static int share_registration(struct database *db, const struct statement *pass, int64_t contest_id,
+	int64_t from, int64_t to, struct error *error)
 {
-	int rc = database_execute(db, &PASS_REGISTRATION, error, "iii", to, contest_id, from);
+	int rc = database_execute(db, pass, error, "iii", to, contest_id, from);
 	return rc ? rc : database_execute(db, &PASS_SEATS, error, "iii", from, contest_id, to);
 }
 
@@ -315,7 +328,7 @@ static int put_member(
 {
 	int rc = database_execute(db, &INSERT_MEMBER, error, "iii", team_id, user_id, contest_id);
 	if (!rc)
-		rc = share_registration(db, contest_id, user_id, team_id, error);
+		rc = share_registration(db, &PASS_REGISTRATION, contest_id, user_id, team_id, error);
 	return rc ? rc : database_execute(db, &END_REGISTRATION, error, "ii", contest_id, user_id);
 }
 
@@ -359,12 +372,38 @@ static int lock_team(
 	return rc ? rc : database_row(db, arena, &BY_ID, team, error, "i", id);
 }
 
+static int check_not_final(const struct team *team, struct error *error)
+{
+	return !team->is_final
+		? 0
+		: fail(error, ERROR_CONFLICT,
+			"The standings of %s are final, so its teams stay as they are.", team->contest);
+}
+
 static int check_unlocked(const struct team *team, struct error *error)
 {
 	return team->locked_at_ms == TIME_NULL
 		? 0
 		: fail(error, ERROR_CONFLICT,
 			"%s has a ranked submission, so nobody joins or leaves it. Ask an admin.", team->name);
+}
+
+/* Otherwise one person could make team after team, and get new quotas each time. */
+static int check_may_leave(
+	struct database *db, struct arena *arena, const struct team *team, struct error *error)
+{
+	struct id_row row;
+	int rc = check_not_final(team, error);
+	if (!rc)
+		rc = check_unlocked(team, error);
+	if (rc)
+		return rc;
+	rc = database_row(db, arena, &SUBMITTED, &row, error, "i", team->id);
+	if (rc == ERROR_NOT_FOUND)
+		return 0;
+	return rc ? rc
+			  : fail(error, ERROR_CONFLICT, "%s has submitted, so nobody leaves it. Ask an admin.",
+				  team->name);
 }
 
 static int check_place(
@@ -428,11 +467,12 @@ static int delete_member(
 	return rc ? rc : database_execute(db, &DELETE_UNUSED, error, "i", team->id);
 }
 
-/* Like delete_member, but the person stays registered for the contest. */
+/* Like delete_member, but the person may get the registration for the contest back. */
 static int take_out(
 	struct database *db, const struct team *team, int64_t user_id, struct error *error)
 {
-	int rc = share_registration(db, team->contest_id, team->id, user_id, error);
+	int rc =
+		share_registration(db, &RETURN_REGISTRATION, team->contest_id, team->id, user_id, error);
 	return rc ? rc : delete_member(db, team, user_id, error);
 }
 
@@ -469,7 +509,7 @@ static int leave_body(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = lock_team(db, arena, own.id, &team, error);
 	if (!rc)
-		rc = check_unlocked(&team, error);
+		rc = check_may_leave(db, arena, &team, error);
 	if (!rc)
 		rc = note(db, actor, "team.leave", team.name, "", error);
 	return rc ? rc : take_out(db, &team, actor->id, error);
@@ -545,7 +585,9 @@ static int lock_both(struct database *db, struct arena *arena, const struct chan
 	rc = database_row(db, arena, &BY_NAME, team, error, "s", change->team);
 	if (!rc)
 		rc = lock_team(db, arena, team->id, team, error);
-	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no team of this name.") : rc;
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "There is no team of this name.");
+	return rc ? rc : check_not_final(team, error);
 }
 
 static int put_body(struct database *db, void *context, struct error *error)

@@ -77,6 +77,7 @@ struct team {
 	const char *contest, *contest_title;
 	const char *code;     /* with which people join; show it only to members */
 	int64_t locked_at_ms; /* TIME_NULL: not locked */
+	int64_t is_final;     /* the contest's standings are */
 	int64_t most;         /* members, at most */
 	/* By name; teams_of_person does not read them. */
 	const struct team_member *members;
@@ -108,10 +109,11 @@ int team_note_ranked(struct database *db, int64_t author_id, struct error *error
 
 /* Create a team of a contest with the actor as its member, join one by its code, or leave it. Each
  * gets an entry in the audit log. Errors name the field `name` or `code`. ERROR_CONFLICT with a
- * sentence: the team is full or locked, the contest has ended, or the actor has a team or a ranked
- * submission in it. A registration for the contest passes from the person to the team, and who
- * leaves is registered if the team was. The code changes when a member leaves. A team whose last
- * member leaves before its first submission is deleted. */
+ * sentence: the team is full or locked, or has submitted and is left, the contest has ended, or the
+ * actor has a team or a ranked submission in it. A registration for the contest passes from the
+ * person to the team. Who leaves an unlocked team is registered if the team was and the
+ * registration is open. The code changes when a member leaves. A team whose last member leaves
+ * before its first submission is deleted. */
 int team_create(struct database *db, const char *contest, const char *name,
 	const struct actor *actor, int64_t *id, struct error *error);
 int team_join(struct database *db, const char *contest, const char *code, const struct actor *actor,
@@ -124,7 +126,8 @@ int team_forget_member(
 	struct database *db, struct arena *arena, int64_t user_id, struct error *error);
 
 /* Add or remove a member, also of a locked team; for admins and commands. The reason goes to the
- * audit log. Errors name the field `user` or `reason`. */
+ * audit log. Errors name the field `user` or `reason`. ERROR_CONFLICT with a sentence also if the
+ * contest's standings are final. */
 typedef int team_change(struct database *db, const char *team, const char *user, const char *reason,
 	const struct actor *actor, struct error *error);
 team_change team_put_member, team_remove_member;

@@ -168,6 +168,9 @@ int user_by_id(
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no such user.") : rc;
 }
 
+/* With such names, programs sign entries of the audit log, roles and exceptions. */
+#define PROGRAM_PREFIX "podium-"
+
 static int check_name(const char *name, struct error *error)
 {
 	if (!text_is_user_name(name))
@@ -178,6 +181,10 @@ static int check_name(const char *name, struct error *error)
 		return fail_field(error, "name",
 			"Names that begin with " DELETED_USER_PREFIX
 			" are reserved for deleted accounts; choose another.");
+	if (strncasecmp(name, PROGRAM_PREFIX, sizeof PROGRAM_PREFIX - 1) == 0)
+		return fail_field(error, "name",
+			"Names that begin with " PROGRAM_PREFIX
+			" are reserved for programs of Podium; choose another.");
 	return 0;
 }
 

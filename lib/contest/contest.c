@@ -339,6 +339,14 @@ static const struct statement SET_TIMES =
 	COMMAND("UPDATE leaderboards SET deadline = ?, frozen_at = ?, updated_at = UTC_TIMESTAMP(3) "
 			"WHERE id = ?");
 
+struct count_row {
+	int64_t count;
+};
+static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
+static const struct statement SCOREBOARD_WIDTH = SELECT(struct count_row, COUNT_COLUMNS,
+	"SELECT COUNT(*) AS count FROM contest_problems p "
+	"JOIN leaderboard_gpus g ON g.leaderboard_id = p.leaderboard_id WHERE p.contest_id = ?");
+
 struct order {
 	struct arena *arena;
 	const struct contest_settings *settings;
@@ -462,6 +470,19 @@ static int store(struct database *db, struct order *order, struct error *error)
 				  s->freeze_minutes, s->team_members, s->ends_at_ms, order->id);
 }
 
+/* The scoreboard has a column for each problem on each device. */
+static int check_columns(struct database *db, const struct order *order, struct error *error)
+{
+	struct count_row columns;
+	int rc = database_row(db, order->arena, &SCOREBOARD_WIDTH, &columns, error, "i", order->id);
+	if (rc || columns.count <= contest_most_columns)
+		return rc;
+	return fail_field(error, "problems",
+		"The scoreboard would have %lld columns, one for each problem on each device. It may have "
+		"at most %d.",
+		(long long)columns.count, contest_most_columns);
+}
+
 static int order_body(struct database *db, void *context, struct error *error)
 {
 	struct order *order = context;
@@ -474,6 +495,8 @@ static int order_body(struct database *db, void *context, struct error *error)
 		rc = store(db, order, error);
 	for (size_t i = 0; i < order->settings->problem_count && !rc; i++)
 		rc = put_problem(db, order, i, error);
+	if (!rc)
+		rc = check_columns(db, order, error);
 	if (!rc)
 		rc = contest_seat_entrants(db, order->id, 0, error);
 	return rc ? rc
@@ -515,15 +538,23 @@ int contest_change(struct database *db, struct arena *arena, const struct contes
 
 /* ---- the end ---- */
 
-struct count_row {
-	int64_t count;
+struct later { /* a contestant's later deadline on a problem */
+	const char *name;
+	int64_t deadline_ms;
 };
-static const struct column COUNT_COLUMNS[] = { INTEGER(struct count_row, count) };
+static const struct column LATER_COLUMNS[] = { TEXT(struct later, name),
+	TIME(struct later, deadline_ms) };
 static const struct statement UNFINISHED = SELECT(struct count_row, COUNT_COLUMNS,
 	"SELECT COUNT(*) AS count FROM contest_problems p "
 	"JOIN submissions s ON s.leaderboard_id = p.leaderboard_id "
 	"JOIN jobs j ON j.submission_id = s.id WHERE p.contest_id = ? AND s.mode = 'ranked' "
 	"AND NOT s.dry_run AND NOT s.practice AND j.state IN ('queued', 'running')");
+static const struct statement LATER = SELECT(struct later, LATER_COLUMNS,
+	"SELECT u.name, e.deadline AS deadline_ms FROM contest_problems p "
+	"JOIN leaderboard_extensions e ON e.leaderboard_id = p.leaderboard_id "
+	"JOIN contest_entrants o ON o.contest_id = p.contest_id AND o.user_id = e.user_id "
+	"JOIN users u ON u.id = e.user_id WHERE p.contest_id = ? AND e.deadline > UTC_TIMESTAMP(3) "
+	"ORDER BY e.deadline DESC LIMIT 1");
 static const struct statement FINISH =
 	COMMAND("UPDATE contests SET final_at = UTC_TIMESTAMP(3) WHERE id = ? AND final_at IS NULL");
 static const struct statement LIFT =
@@ -548,13 +579,28 @@ static int lift_all(struct database *db, const struct finish *finish, struct err
 	return rc;
 }
 
+static int check_deadlines(struct database *db, const struct finish *finish, struct error *error)
+{
+	struct later later;
+	format_text until;
+	int rc = database_row(db, finish->arena, &LATER, &later, error, "i", finish->contest->id);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? 0 : rc;
+	format_utc(until, later.deadline_ms);
+	return fail(error, ERROR_CONFLICT,
+		"%s may submit until %s. Try again then, or take the later deadline away.", later.name,
+		until);
+}
+
 static int check_finish(struct database *db, const struct finish *finish, struct error *error)
 {
 	const struct contest *contest = finish->contest;
 	struct count_row jobs;
 	if (contest->ends_at_ms > now_ms())
 		return fail(error, ERROR_CONFLICT, "The contest has not ended yet.");
-	int rc = database_row(db, finish->arena, &UNFINISHED, &jobs, error, "i", contest->id);
+	int rc = check_deadlines(db, finish, error);
+	if (!rc)
+		rc = database_row(db, finish->arena, &UNFINISHED, &jobs, error, "i", contest->id);
 	return rc || !jobs.count
 		? rc
 		: fail(error, ERROR_CONFLICT, "%s of the contest still wait or run. Try again then.",

@@ -20,6 +20,7 @@
 
 enum {
 	contest_most_problems = 50,
+	contest_most_columns = 200, /* of the scoreboard: problems times devices */
 	contest_most_title_bytes = 120,
 	contest_most_code_bytes = 64,
 	contest_most_rules_bytes = 60000,

@@ -330,6 +330,19 @@ static int64_t sender_of(const struct intake *intake)
 	return intake->author_id == request->user_id ? SQL_NULL_INTEGER : request->user_id;
 }
 
+/* Says whose waiting jobs count: the author's, or those that a creator or an admin sent for others.
+ */
+static int choose_queue(struct database *db, const struct intake *intake,
+	struct quota_request *attempt, struct error *error)
+{
+	const struct actor *by = intake->request->by;
+	bool is_own = true;
+	int rc = by ? team_acts_for(db, by->id, intake->author_id, &is_own, error) : 0;
+	attempt->user_id = intake->author_id;
+	attempt->sender_id = is_own ? SQL_NULL_INTEGER : by->id;
+	return rc;
+}
+
 static int store_submission_body(struct database *db, void *context, struct error *error)
 {
 	struct intake *intake = context;
@@ -346,7 +359,8 @@ static int store_submission_body(struct database *db, void *context, struct erro
 		rc = check_open(db, intake, &state, error);
 	if (!rc)
 		rc = check_author(db, intake, error);
-	attempt.user_id = intake->author_id;
+	if (!rc)
+		rc = choose_queue(db, intake, &attempt, error);
 	if (!rc)
 		rc = quota_check(db, intake->arena, request->config, &attempt, error);
 	if (!rc)
@@ -428,6 +442,10 @@ int submission_for_user(struct database *db, struct arena *arena,
 	struct user user;
 	struct leaderboard seen;
 	struct error none = { 0 };
+	/* On a hidden leaderboard, the creator decides alone what runs and who sees it. */
+	if (strcmp(leaderboard->visibility, "hidden") == 0)
+		return fail_field(error, "author", "%s is hidden, so nobody can submit for others there.",
+			leaderboard->name);
 	int rc =
 		text_is_user_name(author) ? user_by_name(db, arena, author, &user, error) : ERROR_NOT_FOUND;
 	if (rc == ERROR_NOT_FOUND)

@@ -84,6 +84,26 @@ static int check_deadline(const struct extension *extension, struct error *error
 	return 0;
 }
 
+struct final_contest {
+	const char *name;
+};
+static const struct column FINAL_COLUMNS[] = { TEXT(struct final_contest, name) };
+static const struct statement FINAL = SELECT(struct final_contest, FINAL_COLUMNS,
+	"SELECT c.name FROM contest_problems p JOIN contests c ON c.id = p.contest_id "
+	"WHERE p.leaderboard_id = ? AND c.final_at IS NOT NULL LOCK IN SHARE MODE");
+
+/* Another ranked submission would change final standings. The lock makes their declaration wait. */
+static int check_standings(struct database *db, struct arena *arena,
+	const struct leaderboard *leaderboard, struct error *error)
+{
+	struct final_contest contest;
+	int rc = database_row(db, arena, &FINAL, &contest, error, "i", leaderboard->id);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? 0 : rc;
+	return fail(error, ERROR_CONFLICT,
+		"The standings of the contest %s are final, so nobody submits later.", contest.name);
+}
+
 static int extend_body(struct database *db, void *context, struct error *error)
 {
 	const struct extension *extension = context;
@@ -94,6 +114,8 @@ static int extend_body(struct database *db, void *context, struct error *error)
 	int rc = find_user(db, arena, order->user, &user, error);
 	if (!rc && gives)
 		rc = check_deadline(extension, error);
+	if (!rc && gives)
+		rc = check_standings(db, arena, order->leaderboard, error);
 	if (rc)
 		return rc;
 	rc = gives

@@ -1,6 +1,7 @@
 #include "lib/leaderboard/quota.h"
 
 #include "lib/account/audit.h"
+#include "lib/account/team.h"
 #include "lib/account/user.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -238,21 +239,34 @@ struct queued {
 	int64_t jobs;
 };
 static const struct column QUEUED_COLUMNS[] = { INTEGER(struct queued, jobs) };
+#define SENT_FOR_OTHERS \
+	"s.submitted_by IS NOT NULL AND NOT " SQL_ACTS_FOR("s.submitted_by", "s.user_id")
+/* What others send for a user does not count as the user's: it would keep the user from
+ * submitting. It counts as the sender's. */
 static const struct statement QUEUED = SELECT(struct queued, QUEUED_COLUMNS,
-	"SELECT COUNT(*) AS jobs FROM jobs WHERE user_id = ? AND state = 'queued'");
+	"SELECT COUNT(*) AS jobs FROM jobs j WHERE j.user_id = ? AND j.state = 'queued' "
+	"AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.id = j.submission_id "
+	"AND " SENT_FOR_OTHERS ")");
+static const struct statement QUEUED_FOR_OTHERS = SELECT(struct queued, QUEUED_COLUMNS,
+	"SELECT COUNT(*) AS jobs FROM jobs j FORCE INDEX (jobs_lease) STRAIGHT_JOIN submissions s "
+	"ON s.id = j.submission_id WHERE j.state = 'queued' AND s.submitted_by = ? "
+	"AND " SENT_FOR_OTHERS);
 
 static int check_queue(struct database *db, struct arena *arena, const struct config *config,
 	const struct quota_request *request, struct error *error)
 {
+	bool is_own = request->sender_id == SQL_NULL_INTEGER;
 	struct queued queued;
 	int64_t most = config ? config->queued_jobs_per_user : 0;
-	int rc = !most ? 0 : database_row(db, arena, &QUEUED, &queued, error, "i", request->user_id);
+	int rc = !most ? 0
+				   : database_row(db, arena, is_own ? &QUEUED : &QUEUED_FOR_OTHERS, &queued, error,
+					   "i", is_own ? request->user_id : request->sender_id);
 	if (rc || !most || queued.jobs + (int64_t)request->jobs <= most)
 		return rc;
 	return fail(error, ERROR_LIMIT,
-		"%lld of your jobs are waiting, and at most %lld may wait, so that everybody gets a turn. "
-		"Submit again when some have started, or cancel one.",
-		(long long)queued.jobs, (long long)most);
+		"%lld of your jobs %sare waiting, and at most %lld may wait, so that everybody gets a "
+		"turn. Submit again when some have started, or cancel one.",
+		(long long)queued.jobs, is_own ? "" : "for others ", (long long)most);
 }
 
 static int fail_used_up(const struct quota_request *request, const struct quota_use *use,

@@ -92,6 +92,7 @@ const char *quota_words(struct arena *arena, const struct quota *quota);
  * submissions are then counted one after the other. ERROR_LIMIT with a sentence. */
 struct quota_request {
 	int64_t leaderboard_id, user_id;
+	int64_t sender_id; /* who sends it for the user; SQL_NULL_INTEGER: the user or a member */
 	const char *leaderboard, *mode;
 	size_t jobs;
 };

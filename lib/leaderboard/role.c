@@ -106,6 +106,14 @@ static int find_user(struct database *db, struct arena *arena, const char *name,
 		: rc;
 }
 
+/* A team has no role: its members would see the leaderboard, and did not ask for it. */
+static int check_kind(const struct user *user, struct error *error)
+{
+	return strcmp(user->kind, "person") == 0
+		? 0
+		: fail_field(error, "user", "%s is a team. Only persons have roles.", user->name);
+}
+
 static int change_body(struct database *db, void *context, struct error *error)
 {
 	const struct role_change *change = context;
@@ -113,6 +121,8 @@ static int change_body(struct database *db, void *context, struct error *error)
 	struct leaderboard_role before;
 	struct user user;
 	int rc = find_user(db, arena, change->user, &user, error);
+	if (!rc && change->role)
+		rc = check_kind(&user, error);
 	if (rc)
 		return rc;
 	rc = database_row(db, arena, &LOCK_ROLE, &before, error, "ii", change->leaderboard_id, user.id);

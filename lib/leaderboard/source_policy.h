@@ -43,18 +43,26 @@ int source_policy_check(const char *name, const char *license, struct error *err
 	"leaderboard_extensions late WHERE late.leaderboard_id = " leaderboard \
 	".id AND late.deadline > UTC_TIMESTAMP(3)))"
 
+/* A part of a statement: the freeze of the ranking has begun and was not lifted. */
+#define SQL_IS_FROZEN(leaderboard) "COALESCE(" leaderboard ".frozen_at <= UTC_TIMESTAMP(3), FALSE)"
+
 /* A part of a statement: the policy lets everybody read. A leaderboard closes when it takes no more
- * submissions, also not for practice. Without a deadline, somebody closes or archives it. */
+ * submissions, also not for practice. Without a deadline, somebody closes or archives it. Sources
+ * that open after the deadline or the closing stay closed during a freeze, because they tell how
+ * fast they are. */
 #define SQL_SOURCES_ARE_OPEN(leaderboard) \
 	"CASE " SQL_SOURCE_POLICY( \
 		leaderboard) " WHEN 'always' THEN TRUE " \
-					 "WHEN 'deadline' THEN " SQL_IS_OVER( \
+					 "WHEN 'deadline' THEN NOT " SQL_IS_FROZEN(leaderboard) " AND " SQL_IS_OVER( \
 						 leaderboard) " " \
-									  "WHEN 'closing' THEN NOT " leaderboard \
-									  ".accepting OR " leaderboard \
-									  ".archived_at IS NOT NULL OR (" SQL_IS_OVER( \
-										  leaderboard) " AND NOT " leaderboard \
-													   ".practice) ELSE FALSE END"
+									  "WHEN 'closing' THEN NOT " SQL_IS_FROZEN( \
+										  leaderboard) " AND (NOT " leaderboard \
+													   ".accepting OR " leaderboard \
+													   ".archived_at IS NOT NULL OR " \
+													   "(" SQL_IS_OVER( \
+														   leaderboard) " AND NOT " leaderboard \
+																		".practice)) ELSE FALSE " \
+																		"END"
 
 /* The policy lets this user, a row of users, read: with a ranked result on the leaderboard, or one
  * of their team. */

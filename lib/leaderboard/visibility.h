@@ -3,7 +3,7 @@
  *
  * - public: everybody
  * - closed: its members (cgi/action/invite.h), the people of teams among them, and who has a right
- *   on it (right.h)
+ *   on it (right.h). Whoever was removed from it does not see it, whatever the team's seat.
  * - hidden: who has a right on it
  *
  * Every statement that reads on behalf of a visitor includes SQL_MAY_SEE in its WHERE or ON clause.
@@ -16,13 +16,18 @@
 #include "lib/leaderboard/right.h"
 #include "lib/leaderboard/source_policy.h"
 
-#define SQL_MAY_SEE(leaderboard) \
+#define SQL_MAY_SEE(leaderboard) SQL_SEES("?", leaderboard)
+/* The same for another user than the visitor, an expression of users.id. */
+#define SQL_SEES(user_id, leaderboard) \
 	"(" leaderboard \
-	".visibility = 'public' OR EXISTS (SELECT 1 FROM users seer WHERE seer.id = ? " \
+	".visibility = 'public' OR EXISTS (SELECT 1 FROM users seer WHERE seer.id = " user_id " " \
 	"AND (" SQL_RIGHT_OF( \
 		"seer", leaderboard) " > 0 OR (" leaderboard ".visibility = 'closed' " \
 							 "AND " SQL_HAS_OWN("seer.id", "leaderboard_members", "seat", \
-								 "seat.leaderboard_id = " leaderboard ".id") "))))"
+								 "seat.leaderboard_id = " leaderboard \
+								 ".id AND NOT EXISTS (SELECT 1 FROM leaderboard_removals gone " \
+								 "WHERE gone.leaderboard_id = " leaderboard \
+								 ".id AND gone.user_id = seer.id)") "))))"
 
 /* A part of a statement, true or false: the user, a row of users, answers questions about the
  * leaderboard (lib/question/question.h): its jury does, too. SQL_MAY_ANSWER is the same for the

@@ -969,11 +969,15 @@ def no_login_token_or_registration_revives_a_deleted_account():
 		)
 	equal(admin.get(f"/admin/users/{name}/ban").status, 409)
 	equal(sql(f"SELECT password_hash FROM users WHERE name = '{name}'"), [[""]])
-	answer = whole(
-		Client(site.url).post("/register", [("name", "Deleted-User-77"), ("password", PASSWORD)])
-	)
-	equal(answer.status, 422)
-	contains(answer.words(), "are reserved for deleted accounts")
+	for taken, words in (
+		("Deleted-User-77", "are reserved for deleted accounts"),
+		("Podium-hooks", "Names that begin with podium- are reserved for programs of Podium"),
+	):
+		answer = whole(
+			Client(site.url).post("/register", [("name", taken), ("password", PASSWORD)])
+		)
+		equal((taken, answer.status), (taken, 422))
+		contains(answer.words(), words)
 	fresh = Client(site.url)
 	fresh.register("ada")
 	data = fresh.get("/account/export").json

@@ -140,6 +140,14 @@ def a_contest_needs_valid_settings():
 		equal((changed, answer.status), (changed, 422))
 		contains(answer.text.replace('"nothing"', "&quot;nothing&quot;"), sentence)
 	equal(dora.post("/admin/contests/new", fields()).status, 422)  # not her leaderboards
+	sql(
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu) SELECT l.id, CONCAT('D', seq) FROM "
+		"leaderboards l, seq_1_to_199 WHERE l.name = 'alpha'"
+	)
+	answer = carl.post("/admin/contests/new", fields())
+	equal(answer.status, 422)
+	contains(answer.words(), "The scoreboard would have 201 columns, one for each problem on each")
+	sql("DELETE FROM leaderboard_gpus WHERE gpu <> 'H200'")
 	equal(sql("SELECT * FROM contests"), [])
 	equal(value(VISIBILITY), "public")
 
@@ -332,6 +340,16 @@ def the_host_declares_the_standings_final():
 	answer = carl.post("/admin/contest/cup", [("action", "final")])
 	contains(answer.words(), "The freeze is lifted for everybody")
 	equal(value("SELECT final_at IS NULL FROM contests"), "1")
+	for user in ("eve", "ada"):  # eve is no contestant
+		sql(
+			"INSERT INTO leaderboard_extensions (leaderboard_id, user_id, deadline, given_by) "
+			"SELECT l.id, u.id, '2090-01-02 03:04', 'carl' FROM leaderboards l, users u WHERE "
+			f"l.name = 'beta' AND u.name = '{user}'"
+		)
+	answer = carl.post("/admin/contest/cup", [("action", "final"), ("confirm", "yes")])
+	equal(answer.status, 409)
+	contains(answer.words(), "ada may submit until 2090-01-02 03:04 UTC. Try again then")
+	sql("DELETE e FROM leaderboard_extensions e JOIN users u ON u.id = e.user_id AND name = 'ada'")
 	done(carl.post("/admin/contest/cup", [("action", "final"), ("confirm", "yes")]))
 	equal(board_rows(), [(1, "bob", 20), (2, "ada", 12)])
 	data = anyone.fresh("/contest/cup.json").json
@@ -388,6 +406,30 @@ def a_contestant_gets_a_certificate():
 		(anyone, "bob", 303),
 	):
 		equal((user, client.fresh(f"/contest/cup/certificate/{user}").status), (user, status))
+
+
+@test
+def nobody_withdraws_or_restores_a_submission_when_the_standings_are_final():
+	sql("DELETE FROM leaderboard_extensions")
+	best = value(
+		"SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id JOIN leaderboards "
+		"l ON l.id = r.leaderboard_id WHERE u.name = 'bob' AND l.name = 'alpha'"
+	)
+	for action, fields in (("withdraw", [("number", best)]), ("restore", [])):
+		answer = bob.post(f"/submission/{best}/{action}", fields, form="/account")
+		equal((action, answer.status), (action, 409))
+		contains(answer.words(), "The standings of the contest cup are final")
+	equal(value(f"SELECT withdrawn_at IS NULL FROM submissions WHERE id = {best}"), "1")
+	equal(board_rows(), [(1, "bob", 20), (2, "ada", 12)])
+
+
+@test
+def nobody_gets_a_later_deadline_when_the_standings_are_final():
+	form = [("action", "extend"), ("user", "ada"), ("deadline", "2090-01-02 03:04")]
+	answer = carl.post("/admin/leaderboard/alpha/exceptions", [*form, ("confirm", "yes")])
+	equal(answer.status, 409)
+	contains(answer.words(), "The standings of the contest cup are final, so nobody submits later")
+	equal(sql("SELECT * FROM leaderboard_extensions"), [])
 
 
 @test
@@ -457,8 +499,26 @@ def a_closed_leaderboard_opens_for_the_contestants():
 	done(ada.post("/contest/closed-cup/registration", [], form="/contest/closed-cup"))
 	site.manage("contest", "register", "closed-cup", "bob")
 	equal(ada.fresh("/leaderboard/gamma").status, 404)
+	own = "SELECT l.id, u.id, {} FROM leaderboards l, users u WHERE l.name = 'gamma' AND "
+	sql(
+		"INSERT INTO leaderboard_extensions (leaderboard_id, user_id, deadline, given_by) "
+		+ own.format("'2090-01-01', 'carl'")
+		+ "u.name = 'ada'; INSERT INTO disqualifications (leaderboard_id, user_id, submission_id, "
+		"reason, given_by) "
+		+ own.format("999999, 'x', 'carl'")
+		+ "u.name = 'ada'; INSERT INTO leaderboard_removals (leaderboard_id, user_id, removed_at) "
+		+ own.format("UTC_TIMESTAMP(3)")
+		+ "u.name = 'dora'"
+	)
+	lacks(ada.fresh("/account/export").text, "gamma")
+	lacks(dora.fresh("/account/export").text, "gamma")
 	site.manage("contest", "set", "closed-cup", f"starts={after(1)}")
 	wait_for("SELECT visibility FROM leaderboards WHERE name = 'gamma'", "closed")
+	copy = {**ada.fresh("/account/export").json}
+	copy["removals"] = dora.fresh("/account/export").json["removals"]
+	for key in ("seats", "extensions", "disqualifications", "removals"):
+		equal((key, [one["leaderboard"] for one in copy[key]]), (key, ["gamma"]))
+	sql("DELETE FROM leaderboard_extensions; DELETE FROM disqualifications")
 	for client, status in ((ada, 200), (bob, 200), (eve, 404), (anyone, 404)):
 		equal(client.fresh("/leaderboard/gamma").status, status)
 	submit_time(ada, 1000.0, "gamma")

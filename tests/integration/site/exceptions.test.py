@@ -14,7 +14,8 @@ from small_task import case, make_board, new_source, source_of, submit_time  # n
 from small_task import done as ok  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
-site = Instance(pretends=True)
+MOST_QUEUED = 4
+site = Instance(pretends=True, PODIUM_QUEUED_JOBS_PER_USER=str(MOST_QUEUED))
 sql, value = site.sql, site.value
 clients = {name: Client(site.url) for name in ("carl", "dora", "ada", "bob")}
 programs, made = {}, {}
@@ -267,9 +268,47 @@ def nobody_else_submits_for_a_user():
 	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'small'")
 	answer = send_for("carl", "bob")
 	equal(answer.status, 422)
-	contains(answer.words(), "bob may not see small")
+	contains(answer.words(), "small is hidden, so nobody can submit for others there.")
+	sql("UPDATE leaderboards SET visibility = 'closed' WHERE name = 'small'")
+	contains(send_for("carl", "bob").words(), "bob may not see small")
 	sql("UPDATE leaderboards SET visibility = 'public' WHERE name = 'small'")
 	equal(value("SELECT COUNT(*) FROM submissions WHERE submitted_by IS NOT NULL"), "1")
+
+
+@test
+def nobody_submits_for_a_member_of_the_jury_of_a_hidden_leaderboard():
+	sql(
+		"UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'small'; "
+		"INSERT INTO leaderboard_roles (leaderboard_id, user_id, role, given_by) "
+		"SELECT l.id, u.id, 'jury', 'carl' FROM leaderboards l, users u "
+		"WHERE l.name = 'small' AND u.name = 'bob'"
+	)
+	equal(get("bob", "/leaderboard/small").status, 200)
+	answer = send_for("carl", "bob")
+	equal(answer.status, 422)
+	contains(answer.words(), "small is hidden, so nobody can submit for others there.")
+	sql(
+		"DELETE FROM leaderboard_roles; "
+		"UPDATE leaderboards SET visibility = 'public' WHERE name = 'small'"
+	)
+
+
+@test
+def what_a_creator_sends_for_a_user_does_not_fill_the_queue_of_the_user():
+	site.hold_jobs()
+	for _ in range(MOST_QUEUED):
+		ok(send_for("carl", "bob"))
+	answer = send_for("carl", "ada")
+	equal(answer.status, 429)
+	contains(answer.words(), f"{MOST_QUEUED} of your jobs for others are waiting")
+	for _ in range(MOST_QUEUED):
+		ok(send("bob", 1000.0, mode="test"))
+	equal(send("bob", 1000.0, mode="test").status, 429)
+	ok(send("carl", 1000.0, mode="test"))
+	sql(
+		"DELETE s FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.state = 'queued'"
+	)
+	site.release_jobs()
 
 
 @test

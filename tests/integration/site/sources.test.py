@@ -2,12 +2,14 @@
 """Whose source opens when, and under which license: each policy in each state of a leaderboard, for
 each kind of viewer, through each way to a source."""
 
+import gzip
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
+from plans import kernel, plan_sql  # noqa: E402
 from programs import Program, make_token  # noqa: E402
 from small_task import case, done, make_board, source_of, submit_source  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
@@ -24,7 +26,8 @@ ALL = list(VIEWERS)
 PAST_THE_CACHE = {"Cookie": "of=nobody"}
 
 # The state of a leaderboard, as an assignment.
-OPEN = "deadline = NULL, accepting = 1, practice = 0, archived_at = NULL"
+OPEN = "deadline = NULL, accepting = 1, practice = 0, archived_at = NULL, frozen_at = NULL"
+FROZEN = ", frozen_at = UTC_TIMESTAMP(3) - INTERVAL 2 HOUR"
 STATES = {
 	"open without a deadline": OPEN,
 	"before the deadline": OPEN + ", deadline = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR",
@@ -32,9 +35,19 @@ STATES = {
 	"in practice": OPEN + ", deadline = UTC_TIMESTAMP(3) - INTERVAL 1 HOUR, practice = 1",
 	"closed without a deadline": OPEN + ", accepting = 0",
 	"archived without a deadline": OPEN + ", archived_at = UTC_TIMESTAMP(3)",
+	"frozen after the deadline": OPEN + ", deadline = UTC_TIMESTAMP(3) - INTERVAL 1 HOUR" + FROZEN,
+	"frozen and closed": OPEN + ", accepting = 0" + FROZEN,
+	"frozen and archived": OPEN + ", archived_at = UTC_TIMESTAMP(3)" + FROZEN,
+	"closed before a freeze": OPEN
+	+ ", accepting = 0, frozen_at = UTC_TIMESTAMP(3) + INTERVAL 1 DAY",
 }
 AFTER = ["after the deadline", "in practice"]
-CLOSED = ["after the deadline", "closed without a deadline", "archived without a deadline"]
+CLOSED = [
+	"after the deadline",
+	"closed without a deadline",
+	"archived without a deadline",
+	"closed before a freeze",
+]
 
 
 def expected(policy, state):
@@ -109,6 +122,40 @@ def a_withdrawn_result_opens_nothing_and_a_hidden_submission_is_not_opened():
 	equal(bob.fresh(f"/submission/{made['ada']}/source").status, 404)
 	equal(carl.fresh(f"/submission/{made['ada']}/source").status, 200)
 	sql("UPDATE submissions SET dry_run = 0; UPDATE leaderboards SET sources_open = 'deadline'")
+
+
+@test
+def a_profile_and_a_plan_of_a_withheld_time_are_not_for_strangers():
+	content = gzip.compress(b"all the times").hex()
+	number = made["ada"]
+	sql(
+		"INSERT INTO artifacts (stage_id, name, size) SELECT MIN(t.id), 'profile-1.ncu-rep', 13 "
+		f"FROM stages t JOIN jobs j ON j.id = t.job_id WHERE j.submission_id = {number}; "
+		"INSERT INTO artifact_parts (artifact_id, part, content) SELECT MAX(id), 0, "
+		f"X'{content}' FROM artifacts"
+	)
+	artifact = value("SELECT MAX(id) FROM artifacts")
+	sql(
+		"SET @stage = (SELECT MIN(t.id) FROM stages t JOIN jobs j ON j.id = t.job_id WHERE "
+		f"j.submission_id = {number}); {plan_sql('@stage', [kernel('planned')])}"
+	)
+	plan = value("SELECT MAX(id) FROM plans")
+	for state, strangers in ((OPEN, True), (OPEN + FROZEN, False)):
+		sql(f"UPDATE leaderboards SET {state}, sources_open = 'always' WHERE name = 'small'")
+		for who, client in VIEWERS.items():
+			may = strangers or who in OWNERS
+			for file in (f"artifact/{artifact}", f"plan/{plan}"):
+				answer = client.fresh(f"/submission/{number}/{file}")
+				equal((who, state, file, answer.status), (who, state, file, 200 if may else 404))
+			for page in (
+				client.fresh(f"/submission/{number}").text,
+				programs[who]
+				.ask("GET", f"/api/v1/submissions/{number}", headers=PAST_THE_CACHE)
+				.text,
+			):
+				equal((who, state, "profile-1.ncu-rep" in page), (who, state, may))
+	sql(f"UPDATE leaderboards SET {OPEN}, sources_open = 'deadline'")
+	sql(f"DELETE FROM artifacts WHERE id = {artifact}; DELETE FROM plans WHERE id = {plan}")
 
 
 @test

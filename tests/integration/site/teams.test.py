@@ -134,6 +134,7 @@ def bad_input_gets_a_sentence():
 		({"action": "create", "name": "BOB"}, 409, "is taken"),
 		({"action": "create", "name": "quick"}, 409, "is taken"),
 		({"action": "create", "name": "deleted-user-7"}, 422, "reserved"),
+		({"action": "create", "name": "Podium-admin"}, 422, "reserved for programs"),
 		({"action": "leave"}, 409, "You are in no team"),
 		({"action": "dance"}, 422, "This page has no such action"),
 		({"action": "add", "team": "Quick", "user": "eve", "reason": "x"}, 403, "Only admins"),
@@ -154,6 +155,14 @@ def a_person_in_a_team_of_one_contest_may_join_one_of_another():
 	contains(form(eve, "join", code=code).words(), "No team of this contest has this code")
 	ok(form(ada, "leave", "race"))
 	equal(value("SELECT COUNT(*) FROM users WHERE name = 'Racers'"), "0")  # its name is free again
+	equal(  # nor is it registered any more
+		value(
+			"SELECT COUNT(*) FROM contest_entrants e JOIN users u ON u.id = e.user_id AND u.kind = "
+			"'team' WHERE NOT EXISTS (SELECT 1 FROM team_members m WHERE m.team_id = u.id)"
+		),
+		"0",
+	)
+	equal(registered("ada", "race"), "1")
 
 
 @test
@@ -178,6 +187,23 @@ def the_code_changes_when_a_member_leaves():
 	ok(form(bob, "join", code=code_of("Quick")))
 
 
+def registered(name, contest="cup"):
+	return value(
+		"SELECT COUNT(*) FROM contest_entrants e JOIN contests c ON c.id = e.contest_id JOIN "
+		f"users u ON u.id = e.user_id WHERE c.name = '{contest}' AND u.name = '{name}'"
+	)
+
+
+@test
+def who_leaves_is_registered_only_where_the_registration_is_open():
+	for registration, after in (("closed", "0"), ("code", "0"), ("open", "1")):
+		sql(f"UPDATE contests SET registration = '{registration}' WHERE name = 'cup'")
+		ok(form(bob, "leave"))
+		equal((registration, registered("bob")), (registration, after))
+		ok(form(bob, "join", code=code_of("Quick")))
+		equal((registered("bob"), registered("Quick")), ("0", "1"))
+
+
 @test
 def what_a_member_submits_belongs_to_the_team():
 	number = submit_time(bob, 1000.0, mode="test")
@@ -190,6 +216,11 @@ def what_a_member_submits_belongs_to_the_team():
 	)
 	equal(value("SELECT COUNT(*) FROM teams WHERE locked_at IS NOT NULL"), "0")
 	contains(ada.get(f"/submission/{number}").words(), "bob sent the file for Quick")
+	for client in (ada, bob):  # who would get new quotas with another team
+		answer = form(client, "leave")
+		equal(answer.status, 409)
+		contains(answer.words(), "Quick has submitted, so nobody leaves it. Ask an admin.")
+	equal(members("Quick"), "ada,bob")
 	other = submit_time(bob, 1000.0, board="other", mode="test")  # of no contest
 	equal(
 		sql(
@@ -285,6 +316,7 @@ def only_an_admin_changes_a_locked_team_and_gives_a_reason():
 	contains(eve.fresh("/mine?team=Quick").text, "/submission/")
 	ok(form(admin, "remove", team="Quick", user="eve", reason="a mistake"))
 	equal(eve.get("/mine?team=Quick").status, 403)
+	equal((registered("Quick"), registered("eve")), ("1", "0"))
 	equal(
 		sql(
 			"SELECT action, actor, subject, detail FROM audit_log WHERE action IN "
@@ -396,6 +428,24 @@ def nothing_changes_after_the_end_of_the_contest():
 
 
 @test
+def teams_stay_when_the_standings_are_final():
+	make_board(admin, "fifth")
+	make_contest("done", "fifth")
+	make_team(eve, "Settled", "done")
+	sql("UPDATE contests SET final_at = NOW() WHERE name = 'done'")
+	for answer in (
+		form(eve, "leave", "done"),
+		form(admin, "remove", "done", team="Settled", user="eve", reason="x"),
+		form(admin, "add", "done", team="Settled", user="bob", reason="x"),
+	):
+		equal(answer.status, 409)
+		contains(answer.words(), "The standings of done are final, so its teams stay as they are")
+	equal(members("Settled"), "eve")
+	sql("UPDATE contests SET final_at = NULL WHERE name = 'done'")
+	ok(form(eve, "leave", "done"))
+
+
+@test
 def nobody_logs_into_a_team():
 	team = value("SELECT id FROM users WHERE name = 'Quick'")
 	stranger = Client(site.url)
@@ -462,6 +512,19 @@ def no_command_lets_anybody_into_a_team():
 
 
 @test
+def a_team_has_no_role():
+	for name, status in (("Quick", 422), ("bob", 303)):
+		answer = admin.post(
+			"/admin/leaderboard/other/roles",
+			[("action", "give"), ("user", name), ("role", "jury")],
+			csrf=admin.token,
+		)
+		equal((name, answer.status), (name, status))
+		contains(answer.words(), "Quick is a team") if status == 422 else None
+	sql("DELETE FROM leaderboard_roles")
+
+
+@test
 def members_get_the_emails_of_their_team():
 	sql(
 		"INSERT INTO mail_addresses (user_id, address, kinds, unsubscribe_key) SELECT id, "
@@ -495,6 +558,35 @@ def the_export_of_a_member_names_the_team():
 	equal([[str(row["id"])] for row in data["submissions_for_teams"]], sent)
 	equal(len(sent) > 3, True)
 	lacks(str(data), code_of("Quick"))
+
+
+@test
+def nobody_who_was_removed_from_a_closed_leaderboard_gets_in_by_a_team():
+	def seats():
+		return value(
+			"SELECT COALESCE(GROUP_CONCAT(u.name ORDER BY u.name), '') FROM leaderboard_members m "
+			"JOIN users u ON u.id = m.user_id"
+		)
+
+	make_board(admin, "shut")
+	make_contest("private", "shut")
+	sql("UPDATE leaderboards SET visibility = 'closed' WHERE name = 'shut'")
+	code = make_team(ada, "Seated", "private")
+	for client in (bob, eve):
+		ok(form(client, "join", "private", code=code))
+	sql(
+		"INSERT INTO leaderboard_members (leaderboard_id, user_id) SELECT l.id, u.id FROM "
+		"leaderboards l, users u WHERE l.name = 'shut' AND u.name = 'Seated'; "
+		"INSERT INTO leaderboard_removals (leaderboard_id, user_id) SELECT l.id, u.id FROM "
+		"leaderboards l, users u WHERE l.name = 'shut' AND u.name = 'bob'"
+	)
+	for client, status in ((ada, 200), (eve, 200), (bob, 404), (dan, 404)):
+		equal(client.fresh("/leaderboard/shut").status, status)
+	ok(form(bob, "leave", "private"))
+	equal((registered("bob", "private"), seats()), ("1", "Seated"))
+	ok(form(eve, "leave", "private"))
+	equal(seats(), "Seated,eve")
+	sql("DELETE FROM leaderboard_members; DELETE FROM leaderboard_removals")
 
 
 @test
