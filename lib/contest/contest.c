@@ -611,7 +611,11 @@ static int finish_body(struct database *db, void *context, struct error *error)
 {
 	const struct finish *finish = context;
 	const struct actor *actor = finish->actor;
-	int rc = check_finish(db, finish, error);
+	struct contest locked; /* so that nobody gets a later deadline meanwhile */
+	int rc = database_row(
+		db, finish->arena, &LOCKED, &locked, error, "ii", (int64_t)0, finish->contest->id);
+	if (!rc)
+		rc = check_finish(db, finish, error);
 	if (!rc)
 		rc = database_execute(db, &FINISH, error, "i", finish->contest->id);
 	if (rc || !database_affected(db))
