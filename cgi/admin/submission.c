@@ -128,8 +128,7 @@ static const struct statement *const FORM_PARTS[] = { &IDS, &SEARCHED };
 static const struct bundle FORM = BUNDLE(FORM_PARTS);
 
 /* Reads the IDs of the names in the form, and the leaderboards that it suggests. */
-static int read_search_form(
-	struct request *request, struct submissions_view *view, struct ids *ids)
+static int read_search_form(struct request *request, struct submissions_view *view, struct ids *ids)
 {
 	struct database_answer answers[COUNT(FORM_PARTS)];
 	bool is_found = can_be_found(view);

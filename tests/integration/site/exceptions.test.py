@@ -15,7 +15,9 @@ from small_task import done as ok  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 MOST_QUEUED = 4
-site = Instance(pretends=True, PODIUM_QUEUED_JOBS_PER_USER=str(MOST_QUEUED))
+site = Instance(
+	pretends=True, PODIUM_WORKER_NAME="here", PODIUM_QUEUED_JOBS_PER_USER=str(MOST_QUEUED)
+)
 sql, value = site.sql, site.value
 clients = {name: Client(site.url) for name in ("carl", "dora", "ada", "bob")}
 programs, made = {}, {}

@@ -564,7 +564,7 @@ def the_export_of_a_member_names_the_team():
 def nobody_who_was_removed_from_a_closed_leaderboard_gets_in_by_a_team():
 	def seats():
 		return value(
-			"SELECT COALESCE(GROUP_CONCAT(u.name ORDER BY u.name), '') FROM leaderboard_members m "
+			"SELECT COALESCE(GROUP_CONCAT(u.name ORDER BY u.id), '') FROM leaderboard_members m "
 			"JOIN users u ON u.id = m.user_id"
 		)
 
@@ -585,7 +585,7 @@ def nobody_who_was_removed_from_a_closed_leaderboard_gets_in_by_a_team():
 	ok(form(bob, "leave", "private"))
 	equal((registered("bob", "private"), seats()), ("1", "Seated"))
 	ok(form(eve, "leave", "private"))
-	equal(seats(), "Seated,eve")
+	equal(seats(), "eve,Seated")
 	sql("DELETE FROM leaderboard_members; DELETE FROM leaderboard_removals")
 
 
