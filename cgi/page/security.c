@@ -2,6 +2,7 @@
 #include "cgi/page/factor.h"
 
 #include "cgi/http/confirmation.h"
+#include "cgi/http/known_browser.h"
 #include "cgi/http/notice.h"
 #include "cgi/http/session.h"
 #include "cgi/page/account.h"
@@ -106,6 +107,8 @@ static int add_factor(struct request *request, struct addition *addition)
 	addition->request = request;
 	addition->codes = &codes;
 	int rc = database_transaction(request->db, add_body, addition, request->error);
+	if (!rc)
+		rc = known_browser_mark(request, request->viewer.id);
 	if (rc)
 		return rc;
 	/* The page shows new codes only now. */

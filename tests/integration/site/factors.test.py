@@ -329,6 +329,50 @@ def the_first_factor_asks_for_the_password_and_ends_other_sessions():
 	equal([action for action, _ in audit("bob")], ["user.add_factor", "user.remove_factor"])
 
 
+def counters():
+	return [row[0] for row in sql("SELECT subject FROM rate_limits ORDER BY subject")]
+
+
+@test
+def a_cookie_from_before_the_first_factor_knows_no_browser():
+	kim = member("kim")
+	thief, _ = log_in("kim")
+	equal("__Host-podium-known" in thief.cookies, True)
+	secret, _ = set_up_app(kim)
+	log_in("kim", thief)
+	forget_limits()
+	equal(use(thief, [("code", "12345")]).status, 422)
+	equal(counters(), ["second factor in a day kim", "second factor kim"])
+	# The browser that added the factor is known.
+	kim.post("/logout", form="/account")
+	forget_limits()
+	log_in("kim", kim)
+	equal(use(kim, [("code", "12345")]).status, 422)
+	equal([one for one in counters() if one.endswith(" kim")], [])
+	equal(use(kim, [("code", next_step(secret, "kim"))]).status, 303)
+	# A second factor changes nothing about it.
+	add_passkey(kim)
+	kim.post("/logout", form="/account")
+	forget_limits()
+	log_in("kim", kim, "wrong one")
+	equal([one.rsplit(" ", 1)[0] for one in counters()], ["login by browser"])
+	forget_limits()
+
+
+@test
+def a_cookie_from_before_a_change_of_password_knows_no_browser():
+	lee = member("lee")
+	thief, _ = log_in("lee")
+	new = [("current", PASSWORD), ("password", "another one"), ("again", "another one")]
+	equal(lee.post("/account/password", new, form="/account").status, 303)
+	lee.post("/logout", form="/account")
+	for client, expected in ((lee, False), (thief, True)):
+		forget_limits()
+		equal(log_in("lee", client)[1].status, 422)
+		equal("login as lee" in counters(), expected)
+	forget_limits()
+
+
 @test
 def a_link_for_the_password_still_asks_for_the_factor():
 	admin = site_admin()
