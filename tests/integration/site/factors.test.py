@@ -11,6 +11,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from authenticator import KEY, UP, UV, Passkey, app_code, cbor, decoded  # noqa: E402
 from client import Client, whole  # noqa: E402
+from held import Held, beside  # noqa: E402
 from identity_provider import CLIENT, SECRET, Provider, encoded  # noqa: E402
 from instance import Instance  # noqa: E402
 import mariadb  # noqa: E402
@@ -371,6 +372,25 @@ def a_cookie_from_before_a_change_of_password_knows_no_browser():
 		equal(log_in("lee", client)[1].status, 422)
 		equal("login as lee" in counters(), expected)
 	forget_limits()
+
+
+@test
+def a_login_that_races_the_first_factor_is_asked_for_it():
+	member("ron")
+	client = Client(site.url)
+	token = client.csrf("/login")
+	adds = (
+		"SELECT id FROM users WHERE name = 'ron' FOR UPDATE; INSERT INTO authenticator_apps "
+		"(user_id, secret, confirmed_at) SELECT id, REPEAT('x', 20), UTC_TIMESTAMP(3) "
+		"FROM users WHERE name = 'ron'"
+	)
+	fields = [("name", "ron"), ("password", PASSWORD)]
+	with Held(site, adds) as held:
+		join = beside(lambda: client.post("/login", fields, csrf=token))
+		held.wait_for_others()
+	answer = join()[0]
+	equal((answer.status, answer.location), (303, "/login/factor?next=/"))
+	equal(is_logged_in(client), False)
 
 
 @test
