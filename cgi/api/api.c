@@ -119,7 +119,7 @@ bool api_may(const struct request *request, enum token_scope scope)
 	return request->token && request->token->token.scopes & (int64_t)scope;
 }
 
-static int refuse_scope(struct request *request, enum token_scope scope)
+int api_refuse_scope(struct request *request, enum token_scope scope)
 {
 	response_header(request, "WWW-Authenticate",
 		arena_printf(request->arena, "Bearer error=\"insufficient_scope\", scope=\"%s\"",
@@ -139,7 +139,7 @@ int api_check_rights(struct request *request, const struct call *call)
 			"Authorization, after the word Bearer.");
 	}
 	if (request->token && call->scope && !api_may(request, (enum token_scope)call->scope))
-		return refuse_scope(request, (enum token_scope)call->scope);
+		return api_refuse_scope(request, (enum token_scope)call->scope);
 	if (access == STAFF && !viewer_is_staff(&request->viewer))
 		return fail(request->error, ERROR_FORBIDDEN,
 			"Only creators, jury members and admins may do this. Ask the leaderboard's creator for "
