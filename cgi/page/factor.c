@@ -6,6 +6,7 @@
 #include "cgi/http/session.h"
 #include "cgi/page/account.h"
 #include "cgi/page/pages.h"
+#include "cgi/render/html.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/identity/totp.h"
@@ -187,6 +188,13 @@ int action_confirm(struct request *request)
 		rc = session_confirm(request->db, request, factor, request->error);
 	return rc ? show_again(request, rc, show_confirm)
 			  : redirect(request, "%s", own_path(request_form(request, "next")));
+}
+
+static int lead_to_confirm(struct request *request, const char *next)
+{
+	cleanup_buffer struct buffer part = { 0 };
+	html_url_part(&part, next);
+	return redirect(request, "/account/confirm?next=%s", buffer_string(&part));
 }
 
 bool account_is_confirmed(struct request *request, const char *next)

@@ -15,6 +15,7 @@ from held import Held, beside  # noqa: E402
 from identity_provider import CLIENT, SECRET, Provider, encoded  # noqa: E402
 from instance import Instance  # noqa: E402
 import mariadb  # noqa: E402
+from programs import Program  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 mariadb.use_own_server()
@@ -391,6 +392,71 @@ def a_login_that_races_the_first_factor_is_asked_for_it():
 	answer = join()[0]
 	equal((answer.status, answer.location), (303, "/login/factor?next=/"))
 	equal(is_logged_in(client), False)
+
+
+def asked_for_terminal(client, code, **more):
+	fields = [("code", code), ("answer", "confirm"), ("name", "a terminal"), ("days", "7")]
+	return client.post("/device", fields, **more)
+
+
+@test
+def an_old_session_gives_no_access_away():
+	uma = member("uma")
+	secret, _ = set_up_app(uma)
+	sql(
+		"INSERT INTO identities (user_id, issuer, subject, shown_as) SELECT id, 'x', 's-uma', "
+		"'uma' FROM users WHERE name = 'uma'"
+	)
+	number = site.value("SELECT id FROM identities WHERE subject = 's-uma'")
+	program = Program(site.url)
+	code = program.ask("POST", "/api/v1/device/code", {}).json["user_code"]
+	popcorn = program.ask("GET", "/popcorn/auth/init?provider=github").json["state"]
+	age("uma")
+	unlink = [("identity", number), ("confirm", "yes")]
+	token = [("name", "cli"), ("scope", "read"), ("days", "7")]
+	delete = [("name", "uma"), ("password", PASSWORD)]
+	for path, fields in (
+		("/account/identities", unlink),
+		("/account/tokens", token),
+		("/account/delete", delete),
+	):
+		equal(uma.post(path, fields).location, f"/account/confirm?next={path}")
+	next_page = f"/account/confirm?next=/device%3Fcode%3D{code}"
+	equal(asked_for_terminal(uma, code).location, next_page)
+	equal(asked_for_terminal(uma, popcorn).location, "/account/confirm?next=/device")
+	equal([rows_of("uma", table) for table in ("identities", "api_tokens")], [1, 0])
+	equal(is_logged_in(uma), True)
+	fields = [("code", next_step(secret, "uma")), ("next", f"/device?code={code}")]
+	equal(uma.post("/account/confirm", fields, form=next_page).location, f"/device?code={code}")
+	equal(asked_for_terminal(uma, code).location, "/account/tokens?signed_in=1")
+	equal(uma.post("/account/tokens", token).location, "/account/tokens")
+	equal(uma.post("/account/identities", unlink).location, "/account/identities")
+	equal(uma.post("/account/delete", delete).location, "/account/deleted")
+
+
+@test
+def an_old_session_of_an_admin_gives_no_rights_away():
+	vic = member("vic")
+	member("wes")
+	sql("UPDATE users SET role = 'admin' WHERE name = 'vic'")
+	secret, _ = set_up_app(vic)
+	age("vic")
+	acts = (
+		[("action", "role"), ("role", "creator"), ("confirm", "yes")],
+		[("action", "factors"), ("confirm", "wes")],
+		[("action", "link")],
+	)
+	for fields in acts:
+		answer = vic.post("/admin/users", [("user", "wes"), *fields])
+		equal((fields, answer.location), (fields, "/account/confirm?next=/admin/users"))
+	equal(site.value("SELECT role FROM users WHERE name = 'wes'"), "participant")
+	equal(audit("wes"), [])
+	fields = [("code", next_step(secret, "vic")), ("next", "/admin/users")]
+	equal(vic.post("/account/confirm", fields).location, "/admin/users")
+	equal(vic.post("/admin/users", [("user", "wes"), *acts[0]]).location, "/admin/users")
+	equal(vic.post("/admin/users", [("user", "wes"), *acts[2]]).status, 200)
+	equal([action for action, _ in audit("wes")], ["user.role", "user.link"])
+	sql("UPDATE users SET role = 'participant' WHERE name = 'vic'")
 
 
 @test
