@@ -201,6 +201,27 @@ bool account_is_confirmed(struct request *request, const char *next)
 {
 	if (session_is_fresh(request) || !request->viewer.has_factor)
 		return true;
-	redirect(request, "/account/confirm?next=%s", next);
+	lead_to_confirm(request, next);
+	return false;
+}
+
+int factor_find_confirmation(struct request *request, bool *is_confirmed, struct error *error)
+{
+	struct user user;
+	*is_confirmed = session_is_fresh(request);
+	if (*is_confirmed || request->viewer.has_factor)
+		return 0;
+	int rc = user_by_id(request->db, request->arena, request->viewer.id, &user, error);
+	*is_confirmed = !rc && !(*user.password_hash && request->config->passwords);
+	return rc;
+}
+
+bool factor_may_change(struct request *request, const char *next, int *rc)
+{
+	bool is_confirmed;
+	*rc = factor_find_confirmation(request, &is_confirmed, request->error);
+	if (*rc || is_confirmed)
+		return !*rc;
+	*rc = lead_to_confirm(request, next);
 	return false;
 }

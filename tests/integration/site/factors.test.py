@@ -860,6 +860,21 @@ def a_password_alone_links_no_provider_to_an_account_with_a_factor():
 	forget_limits()
 
 
+@test
+def an_old_session_without_a_factor_links_no_provider_without_the_password():
+	kai = member("kai")
+	age("kai")
+	provider.people["s-kai"] = {}
+	sign_in("s-kai", client=kai)
+	confirm = [("action", "confirm")]
+	equal(kai.post("/sign-in", confirm).location, "/account/confirm?next=/sign-in")
+	equal(rows_of("kai", "identities"), 0)
+	fields = [("password", PASSWORD), ("next", "/sign-in")]
+	equal(kai.post("/account/confirm", fields).location, "/sign-in")
+	equal(kai.post("/sign-in", confirm).location, "/account/identities")
+	equal(rows_of("kai", "identities"), 1)
+
+
 # ---- operators and admins ----
 
 
