@@ -471,6 +471,7 @@ def wrong_tokens():
 		(claim(iat=now + 600), "it has expired"),
 		(claim(nbf=now + 600), "it has expired"),
 		(claim(sub=""), "it names no subject"),
+		(claim(sub="s-ada "), "it names no subject"),
 		(claim(sub=17), "it names no subject"),
 		(claim(sub="x" * 256), "it names no subject"),
 		(without("sub"), "it names no subject"),
