@@ -36,13 +36,13 @@ int page_device(struct request *request)
 
 static int count_attempt(struct request *request)
 {
-	int rc = rate_limit_hit(request, &CODES_FROM_ADDRESS, request->address);
+	int rc = rate_limit_hit(request, &CODES_FROM_ADDRESS, rate_limit_network(request));
 	return rc ? rc : rate_limit_hit(request, &CODES_OF_USER, request->viewer.name);
 }
 
 static int uncount_attempt(struct request *request)
 {
-	int rc = rate_limit_return(request, &CODES_FROM_ADDRESS, request->address);
+	int rc = rate_limit_return(request, &CODES_FROM_ADDRESS, rate_limit_network(request));
 	return rc ? rc : rate_limit_return(request, &CODES_OF_USER, request->viewer.name);
 }
 

@@ -130,7 +130,7 @@ int page_sign_in_begin(struct request *request)
 		return rc;
 	csrf_offer(request);
 	sign_in_secrets_make(&secrets);
-	rc = rate_limit_hit(request, &SIGN_INS, request->address);
+	rc = rate_limit_hit(request, &SIGN_INS, rate_limit_network(request));
 	if (!rc)
 		rc = provider_sign_in_address(request->arena, request->config, provider, &secrets,
 			&request->location, request->error);
