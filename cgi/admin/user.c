@@ -6,6 +6,7 @@
 #include "cgi/http/confirmation.h"
 #include "cgi/http/notice.h"
 #include "cgi/http/paging.h"
+#include "cgi/page/account.h"
 #include "cgi/page/pages.h"
 #include "lib/account/audit.h"
 #include "lib/account/factor.h"
@@ -236,11 +237,12 @@ static int make_link(struct user_change *change, struct users_view *view)
 static const struct user_action {
 	const char *name;
 	int (*run)(struct user_change *change, struct users_view *view);
+	bool needs_factor; /* if the admin has one, within the last minutes */
 } USER_ACTIONS[] = {
-	{ "role", change_role },
-	{ "unban", unban_user },
-	{ "factors", remove_factors },
-	{ "link", make_link },
+	{ "role", change_role, true },
+	{ "unban", unban_user, false },
+	{ "factors", remove_factors, true },
+	{ "link", make_link, true },
 };
 
 static int find_other(struct request *request, const char *name, struct user *user)
@@ -258,8 +260,11 @@ static int run_user_action(struct request *request, struct users_view *view)
 		return rc;
 	struct user_change change = { .request = request, .user = &user };
 	for (size_t i = 0; i < COUNT(USER_ACTIONS); i++)
-		if (strcmp(USER_ACTIONS[i].name, action) == 0)
-			return USER_ACTIONS[i].run(&change, view);
+		if (strcmp(USER_ACTIONS[i].name, action) == 0) {
+			view->asks =
+				USER_ACTIONS[i].needs_factor && !account_is_confirmed(request, "/admin/users");
+			return view->asks ? 0 : USER_ACTIONS[i].run(&change, view);
+		}
 	return fail(
 		request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");
 }

@@ -1,12 +1,12 @@
 #include "cgi/api/api.h"
 
 #include "cgi/http/form.h"
+#include "cgi/http/rate_limit.h"
 #include "cgi/http/request_rate.h"
 #include "cgi/http/session.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 
-#include <arpa/inet.h>
 #include <sodium.h>
 #include <string.h>
 #include <strings.h>
@@ -61,25 +61,13 @@ int api_take_token(struct request *request, const char *secret)
 	return viewer_read_teams(request, holder->in_teams);
 }
 
-/* Returns the client's address for the limit. For IPv6, returns the /64 network, because a client
- * usually controls all addresses of its /64. */
-static const char *network_of(struct request *request)
-{
-	struct in6_addr address;
-	const unsigned char *bytes = address.s6_addr;
-	if (inet_pton(AF_INET6, request->address, &address) != 1)
-		return request->address;
-	return arena_printf(request->arena, "%02x%02x:%02x%02x:%02x%02x:%02x%02x::", bytes[0], bytes[1],
-		bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]);
-}
-
 /* Counts the request against the per-minute limit of its token, or of the client's address if it
  * has no token. */
 static int count_request(struct request *request)
 {
 	const char *whom = request->token
 		? arena_printf(request->arena, "token %lld", (long long)request->token->token.id)
-		: arena_printf(request->arena, "address %.40s", network_of(request));
+		: arena_printf(request->arena, "address %.40s", rate_limit_network(request));
 	struct request_rate allowance;
 	request_rate_take(request->config->api_requests_per_minute, whom, &allowance);
 	if (!allowance.most)
@@ -119,7 +107,7 @@ bool api_may(const struct request *request, enum token_scope scope)
 	return request->token && request->token->token.scopes & (int64_t)scope;
 }
 
-static int refuse_scope(struct request *request, enum token_scope scope)
+int api_refuse_scope(struct request *request, enum token_scope scope)
 {
 	response_header(request, "WWW-Authenticate",
 		arena_printf(request->arena, "Bearer error=\"insufficient_scope\", scope=\"%s\"",
@@ -139,7 +127,7 @@ int api_check_rights(struct request *request, const struct call *call)
 			"Authorization, after the word Bearer.");
 	}
 	if (request->token && call->scope && !api_may(request, (enum token_scope)call->scope))
-		return refuse_scope(request, (enum token_scope)call->scope);
+		return api_refuse_scope(request, (enum token_scope)call->scope);
 	if (access == STAFF && !viewer_is_staff(&request->viewer))
 		return fail(request->error, ERROR_FORBIDDEN,
 			"Only creators, jury members and admins may do this. Ask the leaderboard's creator for "

@@ -59,6 +59,8 @@ int api_read_body(struct request *request, size_t most_bytes);
 
 /* Whether the request has a token with this scope. */
 bool api_may(const struct request *request, enum token_scope scope);
+/* Answers 403 and names the scope. Returns ERROR_FORBIDDEN. */
+int api_refuse_scope(struct request *request, enum token_scope scope);
 
 /* ---- input ---- */
 

@@ -38,7 +38,7 @@ int api_device_code(struct request *request)
 	if (!rc)
 		rc = read_json_scopes(request, &order.scopes);
 	if (!rc)
-		rc = rate_limit_hit(request, &TERMINALS_FROM_ADDRESS, request->address);
+		rc = rate_limit_hit(request, &TERMINALS_FROM_ADDRESS, rate_limit_network(request));
 	if (!rc)
 		rc = device_authorization_ask(request->db, request->arena, &order, &offer, request->error);
 	return rc

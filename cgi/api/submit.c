@@ -72,6 +72,9 @@ static int read_api_intake(struct request *request, struct intake *intake)
 			request->path_parameters[0], &intake->leaderboard, request->error);
 	if (!rc)
 		rc = api_text(request, "author", &intake->author);
+	if (!rc && intake->author && *intake->author
+		&& strcmp(intake->author, request->viewer.name) != 0 && !api_may(request, TOKEN_ADMIN))
+		rc = api_refuse_scope(request, TOKEN_ADMIN);
 	if (!rc)
 		rc = submission_choose_author(request->db, request->arena, &intake->leaderboard,
 			&intake->by, intake->author, submission, request->error);

@@ -41,11 +41,42 @@ static int read_key(struct request *request, struct blob_value *key)
 	return rc;
 }
 
-static void sign(const struct blob_value *key, const struct known *known,
+struct account_row {
+	const char *password_hash;
+	int64_t factor_at_ms; /* of the oldest one; TIME_NULL: none */
+};
+static const struct column ACCOUNT_COLUMNS[] = {
+	TEXT(struct account_row, password_hash),
+	TIME(struct account_row, factor_at_ms),
+};
+static const struct statement ACCOUNT = SELECT(struct account_row, ACCOUNT_COLUMNS,
+	"SELECT u.password_hash, LEAST(COALESCE(a.confirmed_at, p.created_at), "
+	"COALESCE(p.created_at, a.confirmed_at)) AS factor_at_ms FROM users u "
+	"LEFT JOIN authenticator_apps a ON a.user_id = u.id LEFT JOIN (SELECT MIN(created_at) AS "
+	"created_at FROM passkeys WHERE user_id = ?) p ON TRUE WHERE u.id = ?");
+
+/* Signs what the account had when the cookie was set. Otherwise a thief with the password could
+ * collect cookies, each with its own counter, before the owner adds a factor. */
+static int sign(struct request *request, const struct known *known,
 	unsigned char mac[static crypto_generichash_BYTES])
 {
-	crypto_generichash(mac, crypto_generichash_BYTES, (const unsigned char *)known,
-		offsetof(struct known, mac), key->bytes, key->length);
+	struct blob_value key;
+	struct account_row account;
+	crypto_generichash_state state;
+	int rc = read_key(request, &key);
+	if (!rc)
+		rc = database_row(request->db, request->arena, &ACCOUNT, &account, request->error, "ii",
+			known->user_id, known->user_id);
+	if (rc)
+		return rc;
+	crypto_generichash_init(&state, key.bytes, key.length, crypto_generichash_BYTES);
+	crypto_generichash_update(&state, (const unsigned char *)known, offsetof(struct known, mac));
+	crypto_generichash_update(
+		&state, (const unsigned char *)&account.factor_at_ms, sizeof account.factor_at_ms);
+	crypto_generichash_update(
+		&state, (const unsigned char *)account.password_hash, strlen(account.password_hash));
+	crypto_generichash_final(&state, mac, crypto_generichash_BYTES);
+	return 0;
 }
 
 static const char *known_cookie_name(const struct request *request)
@@ -58,7 +89,6 @@ int known_browser_read(
 {
 	const char *value = request_cookie(request, known_cookie_name(request));
 	struct known known;
-	struct blob_value key;
 	unsigned char mac[crypto_generichash_BYTES];
 	size_t length = 0;
 	*is_known = false;
@@ -67,10 +97,9 @@ int known_browser_read(
 			&length, NULL, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
 		|| length != sizeof known || known.user_id != user_id)
 		return 0;
-	int rc = read_key(request, &key);
+	int rc = sign(request, &known, mac);
 	if (rc)
 		return rc;
-	sign(&key, &known, mac);
 	*is_known = sodium_memcmp(mac, known.mac, sizeof mac) == 0;
 	sodium_bin2hex(id, sizeof(known_browser_id), known.id, sizeof known.id);
 	return 0;
@@ -80,18 +109,16 @@ int known_browser_mark(struct request *request, int64_t user_id)
 {
 	known_browser_id id;
 	bool is_known;
-	struct blob_value key;
 	struct known known = { .user_id = user_id };
 	char text[sodium_base64_ENCODED_LEN(sizeof known, sodium_base64_VARIANT_URLSAFE_NO_PADDING)];
 	/* A known browser keeps its ID, so that signing in does not reset its own counter. */
 	int rc = known_browser_read(request, user_id, &is_known, id);
 	if (rc || is_known)
 		return rc;
-	rc = read_key(request, &key);
+	randombytes_buf(known.id, sizeof known.id);
+	rc = sign(request, &known, known.mac);
 	if (rc)
 		return rc;
-	randombytes_buf(known.id, sizeof known.id);
-	sign(&key, &known, known.mac);
 	sodium_bin2base64(text, sizeof text, (const unsigned char *)&known, sizeof known,
 		sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 	response_cookie(request,

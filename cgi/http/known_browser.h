@@ -1,6 +1,7 @@
 /* A signed cookie that lasts 400 days and says: this browser has signed in to this account before.
  * It opens nothing. It only keeps the account's owner apart from strangers who try passwords for
- * the same name, so that their attempts do not lock the owner out. */
+ * the same name, so that their attempts do not lock the owner out. It is void once the account has
+ * another password or another oldest factor. */
 #ifndef PODIUM_CGI_HTTP_KNOWN_BROWSER_H
 #define PODIUM_CGI_HTTP_KNOWN_BROWSER_H
 

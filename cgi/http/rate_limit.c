@@ -2,6 +2,7 @@
 
 #include "lib/base/scope.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 struct rate_row {
@@ -23,6 +24,16 @@ static const struct statement RETURN_HIT =
 	COMMAND("UPDATE rate_limits SET hits = hits - 1 WHERE subject = LEFT(?, 96) AND hits > 0");
 static const struct statement DELETE_OLD_LIMITS = COMMAND(
 	"DELETE FROM rate_limits WHERE window_start < UTC_TIMESTAMP(3) - INTERVAL 1 DAY LIMIT 100");
+
+const char *rate_limit_network(struct request *request)
+{
+	struct in6_addr address;
+	const unsigned char *bytes = address.s6_addr;
+	if (inet_pton(AF_INET6, request->address, &address) != 1)
+		return request->address;
+	return arena_printf(request->arena, "%02x%02x:%02x%02x:%02x%02x:%02x%02x::", bytes[0], bytes[1],
+		bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]);
+}
 
 static const char *subject_of(
 	struct request *request, const struct rate_limit *limit, const char *whom)

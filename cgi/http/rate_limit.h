@@ -11,6 +11,10 @@ struct rate_limit {
 	int64_t most, window_s;
 };
 
+/* The client's network, which limits by address count: the address, and for IPv6 its /64, because a
+ * client usually controls all addresses of its /64. */
+const char *rate_limit_network(struct request *request);
+
 /* Counts one attempt of `whom`. From attempt most + 1 within the window it returns ERROR_LIMIT with
  * a message and sets the header Retry-After. */
 int rate_limit_hit(struct request *request, const struct rate_limit *limit, const char *whom);

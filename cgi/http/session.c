@@ -66,7 +66,7 @@ static const struct statement INSERT_SESSION =
 			"SELECT ?, id, ?, LEFT(?, 255), UTC_TIMESTAMP(3) + INTERVAL ? MINUTE, ?, ?, ?, "
 			"UTC_TIMESTAMP(3) FROM users WHERE id = ? AND kind = 'person' "
 			"AND banned_at IS NULL AND deleted_at IS NULL "
-			"AND password_hash = COALESCE(?, password_hash) LOCK IN SHARE MODE");
+			"AND password_hash = COALESCE(?, password_hash)");
 static const struct statement FINISH_SESSION =
 	COMMAND("UPDATE sessions SET token_hash = ?, awaits_factor = FALSE, factor = ?, "
 			"created_at = UTC_TIMESTAMP(3), confirmed_at = UTC_TIMESTAMP(3), "
@@ -77,6 +77,12 @@ static const struct statement CONFIRM_SESSION =
 			"WHERE token_hash = ? AND NOT awaits_factor");
 static const struct statement END_OTHERS =
 	COMMAND("DELETE FROM sessions WHERE user_id = ? AND token_hash <> ?");
+struct id_row {
+	int64_t id;
+};
+static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
+static const struct statement LOCK_USER =
+	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM users WHERE id = ? FOR UPDATE");
 struct factor_row {
 	int64_t has_factor;
 };
@@ -210,32 +216,55 @@ static int enter(
 	return rc ? rc : redirect(request, "%s", own_path(next));
 }
 
+struct start {
+	struct request *request;
+	const struct session_opening *opening;
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	bool awaits_factor;
+};
+
+/* The lock makes a login wait for a change of the account's factors. The first one ends the other
+ * sessions, so a login must come wholly before it or wholly after it. */
+static int start_body(struct database *db, void *context, struct error *error)
+{
+	struct start *start = context;
+	const struct session_opening *opening = start->opening;
+	struct request *request = start->request;
+	struct id_row user;
+	struct factor_row account = { 0 };
+	int rc = database_row(db, request->arena, &LOCK_USER, &user, error, "i", opening->user_id);
+	if (!rc)
+		rc = database_row(db, request->arena, &HAS_FACTOR, &account, error, "i", opening->user_id);
+	if (rc)
+		return rc;
+	start->awaits_factor = account.has_factor && !opening->factor;
+	rc = database_execute(db, &INSERT_SESSION, error, "bssissiis", start->hash, sizeof start->hash,
+		request->address, request->user_agent,
+		(int64_t)(start->awaits_factor ? awaits_factor_minutes : session_days * 1440),
+		opening->opened_with, opening->factor, (int64_t)start->awaits_factor, opening->user_id,
+		opening->password_hash);
+	if (rc || database_affected(db))
+		return rc;
+	return fail(error, ERROR_CONFLICT,
+		"The password was changed, or the account banned or deleted, while you logged in. Log in "
+		"again.");
+}
+
 int session_start(struct request *request, const struct session_opening *opening)
 {
-	unsigned char token[session_token_bytes], hash[crypto_hash_sha256_BYTES];
-	struct factor_row account;
+	unsigned char token[session_token_bytes];
+	struct start start = { .request = request, .opening = opening };
 	int rc = delete_session(request);
 	if (!rc)
 		rc = database_execute(request->db, &DELETE_EXPIRED, request->error, "");
-	if (!rc)
-		rc = database_row(request->db, request->arena, &HAS_FACTOR, &account, request->error, "i",
-			opening->user_id);
 	if (rc)
 		return rc;
-	bool awaits = account.has_factor && !opening->factor;
 	randombytes_buf(token, sizeof token);
-	hash_token(hash, token);
-	rc = database_execute(request->db, &INSERT_SESSION, request->error, "bssissiis", hash,
-		sizeof hash, request->address, request->user_agent,
-		(int64_t)(awaits ? awaits_factor_minutes : session_days * 1440), opening->opened_with,
-		opening->factor, (int64_t)awaits, opening->user_id, opening->password_hash);
+	hash_token(start.hash, token);
+	rc = database_transaction(request->db, start_body, &start, request->error);
 	if (rc)
 		return rc;
-	if (!database_affected(request->db))
-		return fail(request->error, ERROR_CONFLICT,
-			"The password was changed, or the account banned or deleted, while you logged in. Log "
-			"in again.");
-	if (!awaits)
+	if (!start.awaits_factor)
 		return enter(request, token, opening->user_id, opening->next);
 	cookie_set_token(request, token, awaits_factor_minutes * 60);
 	return lead_to_factor(request, opening->next);

@@ -38,9 +38,9 @@ int account_form_again(struct request *request, int rc, int show(struct request 
 /* Checks the fields `name` and `password` against the limits and the account. */
 int account_check_login(struct request *request, struct user *user);
 
-/* Whether the viewer may change how to log in: the account has no second factor, or the session
- * was opened or confirmed lately. Otherwise it redirects to the page that asks for a factor and
- * then leads to `next`. */
+/* Whether the viewer may do what a stolen session must not: the account has no second factor, or
+ * the session was opened or confirmed lately. Otherwise it redirects to the page that asks for a
+ * factor and then leads to `next`. */
 bool account_is_confirmed(struct request *request, const char *next);
 
 /* ERROR_FORBIDDEN if the site has no passwords. */

@@ -89,6 +89,8 @@ static int check_deletion(struct request *request)
 
 int action_account_delete(struct request *request)
 {
+	if (!account_is_confirmed(request, "/account/delete"))
+		return 0;
 	int rc = check_deletion(request);
 	if (!rc)
 		rc = account_delete(request->db, request->viewer.id, request->error);

@@ -48,6 +48,8 @@ int action_identities(struct request *request)
 		.button = "Unlink it",
 		.back = "/account/identities" };
 	int64_t id = strtoll(request_form_or(request, "identity", ""), NULL, 10);
+	if (!account_is_confirmed(request, "/account/identities"))
+		return 0;
 	if (!confirmation_given(request, &question)) {
 		confirmation_says(
 			request, &question, "Nobody logs in with it from now on. You can link it again later.");

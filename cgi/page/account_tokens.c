@@ -120,6 +120,8 @@ int action_token_create(struct request *request)
 		.scopes = read_form_scopes(request),
 		.days = token_days_of_form(request),
 	};
+	if (!account_is_confirmed(request, "/account/tokens"))
+		return 0;
 	int rc = rate_limit_hit(request, &TOKENS_OF_USER, request->viewer.name);
 	if (!rc)
 		rc = token_order_note(request, &order);

@@ -36,13 +36,13 @@ int page_device(struct request *request)
 
 static int count_attempt(struct request *request)
 {
-	int rc = rate_limit_hit(request, &CODES_FROM_ADDRESS, request->address);
+	int rc = rate_limit_hit(request, &CODES_FROM_ADDRESS, rate_limit_network(request));
 	return rc ? rc : rate_limit_hit(request, &CODES_OF_USER, request->viewer.name);
 }
 
 static int uncount_attempt(struct request *request)
 {
-	int rc = rate_limit_return(request, &CODES_FROM_ADDRESS, request->address);
+	int rc = rate_limit_return(request, &CODES_FROM_ADDRESS, rate_limit_network(request));
 	return rc ? rc : rate_limit_return(request, &CODES_OF_USER, request->viewer.name);
 }
 
@@ -102,6 +102,11 @@ static int approve_terminal(struct request *request, const struct device_authori
 		.scopes = view->scopes,
 		.days = token_days_of_form(request),
 	};
+	/* What was typed for popcorn is a secret, which no address may hold. */
+	if (!account_is_confirmed(request,
+			terminal->code ? arena_printf(request->arena, "/device?code=%s", terminal->code)
+						   : "/device"))
+		return 0;
 	int rc = token_order_note(request, &order);
 	if (!rc)
 		rc = device_authorization_grant(

@@ -6,6 +6,7 @@
 #include "cgi/http/session.h"
 #include "cgi/page/account.h"
 #include "cgi/page/pages.h"
+#include "cgi/render/html.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/identity/totp.h"
@@ -189,10 +190,38 @@ int action_confirm(struct request *request)
 			  : redirect(request, "%s", own_path(request_form(request, "next")));
 }
 
+static int lead_to_confirm(struct request *request, const char *next)
+{
+	cleanup_buffer struct buffer part = { 0 };
+	html_url_part(&part, next);
+	return redirect(request, "/account/confirm?next=%s", buffer_string(&part));
+}
+
 bool account_is_confirmed(struct request *request, const char *next)
 {
 	if (session_is_fresh(request) || !request->viewer.has_factor)
 		return true;
-	redirect(request, "/account/confirm?next=%s", next);
+	lead_to_confirm(request, next);
+	return false;
+}
+
+int factor_find_confirmation(struct request *request, bool *is_confirmed, struct error *error)
+{
+	struct user user;
+	*is_confirmed = session_is_fresh(request);
+	if (*is_confirmed || request->viewer.has_factor)
+		return 0;
+	int rc = user_by_id(request->db, request->arena, request->viewer.id, &user, error);
+	*is_confirmed = !rc && !(*user.password_hash && request->config->passwords);
+	return rc;
+}
+
+bool factor_may_change(struct request *request, const char *next, int *rc)
+{
+	bool is_confirmed;
+	*rc = factor_find_confirmation(request, &is_confirmed, request->error);
+	if (*rc || is_confirmed)
+		return !*rc;
+	*rc = lead_to_confirm(request, next);
 	return false;
 }

@@ -46,4 +46,13 @@ int passkey_check(struct request *request, const char *purpose, struct passkey *
 int factor_check(
 	struct request *request, int64_t user_id, const char *user_name, const char **factor);
 
+/* Whether the viewer may add a way to log in: the session was opened or confirmed lately. An
+ * account without a factor confirms with its password. Without a password either, there is nothing
+ * to ask for. */
+int factor_find_confirmation(struct request *request, bool *is_confirmed, struct error *error);
+
+/* The same before an action. Returns false after a redirect, which leads back to `next`, or an
+ * error; `rc` is the result of either. */
+bool factor_may_change(struct request *request, const char *next, int *rc);
+
 #endif

@@ -18,7 +18,7 @@ static int count_address(struct request *request, struct login_attempt *attempt)
 	if (rc || hits > 1)
 		return rc;
 	attempt->counts_address = true;
-	rc = rate_limit_hit(request, &NAMES_OF_ADDRESS, request->address);
+	rc = rate_limit_hit(request, &NAMES_OF_ADDRESS, rate_limit_network(request));
 	if (rc == ERROR_LIMIT) {
 		const struct error refused = *request->error;
 		int failed = rate_limit_return(request, &OF_PAIR, attempt->pair);
@@ -34,7 +34,7 @@ int login_limit_hit(
 {
 	*attempt = (struct login_attempt){
 		.name = name,
-		.pair = arena_printf(request->arena, "%s %s", name, request->address),
+		.pair = arena_printf(request->arena, "%s %s", name, rate_limit_network(request)),
 	};
 	int rc =
 		user_id ? known_browser_read(request, user_id, &attempt->is_known, attempt->browser) : 0;
@@ -51,11 +51,11 @@ int login_limit_return(struct request *request, const struct login_attempt *atte
 		return rate_limit_return(request, &OF_BROWSER, attempt->browser);
 	int rc = rate_limit_return(request, &OF_PAIR, attempt->pair);
 	if (!rc && attempt->counts_address)
-		rc = rate_limit_return(request, &NAMES_OF_ADDRESS, request->address);
+		rc = rate_limit_return(request, &NAMES_OF_ADDRESS, rate_limit_network(request));
 	return rc ? rc : rate_limit_return(request, &OF_NAME, attempt->name);
 }
 
 int registration_limit_hit(struct request *request)
 {
-	return rate_limit_hit(request, &REGISTRATIONS, request->address);
+	return rate_limit_hit(request, &REGISTRATIONS, rate_limit_network(request));
 }

@@ -216,7 +216,7 @@ int action_forgot(struct request *request)
 	if (!rc)
 		rc = account_refuse_passwords(request);
 	if (!rc)
-		rc = rate_limit_hit(request, &REQUESTS_FROM_ADDRESS, request->address);
+		rc = rate_limit_hit(request, &REQUESTS_FROM_ADDRESS, rate_limit_network(request));
 	if (rc == ERROR_LIMIT) {
 		request->status = 429;
 		return show_forgot(request);

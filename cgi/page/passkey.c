@@ -120,7 +120,7 @@ int action_passkey_challenge(struct request *request)
 		rc = fail(request->error, ERROR_FORBIDDEN,
 			"You are not logged in any more. Reload the page and log in again.");
 	if (!rc)
-		rc = rate_limit_hit(request, &CHALLENGES, request->address);
+		rc = rate_limit_hit(request, &CHALLENGES, rate_limit_network(request));
 	if (!rc)
 		rc = store_challenge(request, purpose, challenge);
 	if (rc)
@@ -229,11 +229,11 @@ static int log_in(struct request *request, const struct passkey *passkey)
 int action_login_passkey(struct request *request)
 {
 	struct passkey passkey;
-	int rc = rate_limit_hit(request, &LOGINS, request->address);
+	int rc = rate_limit_hit(request, &LOGINS, rate_limit_network(request));
 	if (!rc)
 		rc = passkey_check(request, "login", &passkey);
 	if (!rc)
-		rc = rate_limit_return(request, &LOGINS, request->address);
+		rc = rate_limit_return(request, &LOGINS, rate_limit_network(request));
 	if (!rc)
 		rc = log_in(request, &passkey);
 	return rc ? account_form_again(request, rc, login_show) : 0;

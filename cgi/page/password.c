@@ -56,7 +56,7 @@ int action_password_link(struct request *request)
 		rc = password_link_find(request->db, request->arena, text, &user, request->error);
 	if (rc)
 		return rc;
-	rc = rate_limit_hit(request, &ATTEMPTS, request->address);
+	rc = rate_limit_hit(request, &ATTEMPTS, rate_limit_network(request));
 	if (!rc)
 		rc = form_note(request, user_check_password(user.name, password, request->error));
 	if (!rc && strcmp(password, request_form_or(request, "again", "")) != 0)

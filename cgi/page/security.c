@@ -2,6 +2,7 @@
 #include "cgi/page/factor.h"
 
 #include "cgi/http/confirmation.h"
+#include "cgi/http/known_browser.h"
 #include "cgi/http/notice.h"
 #include "cgi/http/session.h"
 #include "cgi/page/account.h"
@@ -18,19 +19,6 @@
 
 _Static_assert((int)app_secret_bytes == (int)totp_secret_bytes, "both are the secret's length");
 
-/* An account without a factor confirms with its password. Without a password either, there is
- * nothing to ask for. */
-static int find_confirmation(struct request *request, bool *is_confirmed, struct error *error)
-{
-	struct user user;
-	*is_confirmed = session_is_fresh(request);
-	if (*is_confirmed || request->viewer.has_factor)
-		return 0;
-	int rc = user_by_id(request->db, request->arena, request->viewer.id, &user, error);
-	*is_confirmed = !rc && !(*user.password_hash && request->config->passwords);
-	return rc;
-}
-
 int security_show(struct request *request, const struct recovery_codes *codes)
 {
 	struct passkey_site site;
@@ -41,7 +29,7 @@ int security_show(struct request *request, const struct recovery_codes *codes)
 	if (!rc)
 		rc = passkeys_of_user(request->db, request->arena, id, &view.passkeys, &view.count, &own);
 	if (!rc)
-		rc = find_confirmation(request, &view.is_confirmed, &own);
+		rc = factor_find_confirmation(request, &view.is_confirmed, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
@@ -66,15 +54,9 @@ int page_security(struct request *request)
 	return show_without_codes(request);
 }
 
-/* Every change needs a confirmed session. Returns false after a redirect or an error in `rc`. */
 static bool may_change(struct request *request, int *rc)
 {
-	bool is_confirmed;
-	*rc = find_confirmation(request, &is_confirmed, request->error);
-	if (*rc || is_confirmed)
-		return !*rc;
-	*rc = redirect(request, "/account/confirm?next=/account/security");
-	return false;
+	return factor_may_change(request, "/account/security", rc);
 }
 
 /* ---- adding ---- */
@@ -106,6 +88,8 @@ static int add_factor(struct request *request, struct addition *addition)
 	addition->request = request;
 	addition->codes = &codes;
 	int rc = database_transaction(request->db, add_body, addition, request->error);
+	if (!rc)
+		rc = known_browser_mark(request, request->viewer.id);
 	if (rc)
 		return rc;
 	/* The page shows new codes only now. */

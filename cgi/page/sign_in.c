@@ -14,9 +14,9 @@
 #include "cgi/http/notice.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/http/session.h"
+#include "cgi/page/factor.h"
 #include "cgi/page/login_limit.h"
 #include "cgi/page/pages.h"
-#include "lib/account/factor.h"
 #include "lib/account/identity.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -130,7 +130,7 @@ int page_sign_in_begin(struct request *request)
 		return rc;
 	csrf_offer(request);
 	sign_in_secrets_make(&secrets);
-	rc = rate_limit_hit(request, &SIGN_INS, request->address);
+	rc = rate_limit_hit(request, &SIGN_INS, rate_limit_network(request));
 	if (!rc)
 		rc = provider_sign_in_address(request->arena, request->config, provider, &secrets,
 			&request->location, request->error);
@@ -420,8 +420,8 @@ int action_sign_in(struct request *request)
 	int rc = find_waiting(request, request->db, &FIND_WAITING, &sign_in, request->error);
 	if (rc)
 		return rc;
-	if (is_link && !account_is_confirmed(request, "/sign-in"))
-		return 0;
+	if (is_link && !factor_may_change(request, "/sign-in", &rc))
+		return rc;
 	rc = run_finish_action(request, &finishing);
 	if (!rc)
 		rc = database_transaction(request->db, store_identity, &finishing, request->error);

@@ -148,7 +148,7 @@ int popcorn_auth_init(struct request *request)
 	if (!provider || (strcmp(provider, "discord") != 0 && strcmp(provider, "github") != 0))
 		return fail(
 			request->error, ERROR_INPUT, "Invalid provider, must be 'discord' or 'github'.");
-	int rc = rate_limit_hit(request, &TERMINALS_FROM_ADDRESS, request->address);
+	int rc = rate_limit_hit(request, &TERMINALS_FROM_ADDRESS, rate_limit_network(request));
 	if (!rc)
 		rc = device_authorization_ask(request->db, request->arena, &order, &offer, request->error);
 	return rc ? rc : respond_json(request, json_pack("{s:s}", "state", offer.secret));

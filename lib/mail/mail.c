@@ -110,7 +110,9 @@ int mail_address_set(
 }
 
 static const struct statement REMOVE = COMMAND("DELETE FROM mail_addresses WHERE user_id = ?");
-static const struct statement FORGET_MAILS = COMMAND("DELETE FROM mails WHERE user_id = ?");
+/* Keeps warnings to earlier addresses: whoever takes an account over must not stop them. */
+static const struct statement FORGET_MAILS =
+	COMMAND("DELETE FROM mails WHERE user_id = ? AND NOT (kind = 'changed' AND state = 'waiting')");
 static const struct statement TELL_OLD_ADDRESS =
 	COMMAND("INSERT INTO mails (user_id, kind, address) SELECT user_id, 'changed', address "
 			"FROM mail_addresses WHERE user_id = ? AND address IS NOT NULL "

@@ -71,7 +71,7 @@ for (const scripts of [true, false]) {
 		await main(page).getByText('Confirm only a sign-in that you started yourself').waitFor();
 		assert.equal(await main(page).getByLabel('Name of its token').inputValue(),
 			`box ${suffix}`);
-		assert.equal(await main(page).getByText('submit and cancel').count(), 0);
+		assert.equal(await main(page).getByText('submit, cancel').count(), 0);
 		await look(page);
 		assert.equal((await terminal('token', { device_code: offer.device_code })).error,
 			'authorization_pending');

@@ -323,8 +323,16 @@ def a_program_submits_for_a_user():
 	again = programs["carl"].ask("POST", path, body, key)
 	equal(again.json["id"], answer.json["id"])
 	equal(programs["carl"].ask("POST", path, body | {"author": "x y"}).status, 400)
-	programs["ada"] = Program(site.url, make_token(clients["ada"], "all", "read", "submit"))
-	equal(programs["ada"].ask("POST", path, body | {"author": "bob"}).status, 403)
+	sends = Program(site.url, make_token(clients["carl"], "sends", "read", "submit"))
+	refused = sends.ask("POST", path, body)
+	equal((refused.status, refused.json["code"]), (403, "insufficient_scope"))
+	contains(refused.json["detail"], "lacks the scope admin")
+	equal(sends.ask("POST", path, body | {"author": "carl"}).json.get("user"), "carl")
+	programs["dora"] = Program(
+		site.url, make_token(clients["dora"], "all", "read", "submit", "admin")
+	)
+	refused = programs["dora"].ask("POST", path, body)
+	equal((refused.status, refused.json["code"]), (403, "forbidden"))
 
 
 @test

@@ -11,9 +11,11 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from authenticator import KEY, UP, UV, Passkey, app_code, cbor, decoded  # noqa: E402
 from client import Client, whole  # noqa: E402
+from held import Held, beside  # noqa: E402
 from identity_provider import CLIENT, SECRET, Provider, encoded  # noqa: E402
 from instance import Instance  # noqa: E402
 import mariadb  # noqa: E402
+from programs import Program  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
 mariadb.use_own_server()
@@ -327,6 +329,134 @@ def the_first_factor_asks_for_the_password_and_ends_other_sessions():
 	equal(rows_of("bob", "recovery_codes"), 0)
 	equal(log_in("bob")[1].location, "/queue")
 	equal([action for action, _ in audit("bob")], ["user.add_factor", "user.remove_factor"])
+
+
+def counters():
+	return [row[0] for row in sql("SELECT subject FROM rate_limits ORDER BY subject")]
+
+
+@test
+def a_cookie_from_before_the_first_factor_knows_no_browser():
+	kim = member("kim")
+	thief, _ = log_in("kim")
+	equal("__Host-podium-known" in thief.cookies, True)
+	secret, _ = set_up_app(kim)
+	log_in("kim", thief)
+	forget_limits()
+	equal(use(thief, [("code", "12345")]).status, 422)
+	equal(counters(), ["second factor in a day kim", "second factor kim"])
+	# The browser that added the factor is known.
+	kim.post("/logout", form="/account")
+	forget_limits()
+	log_in("kim", kim)
+	equal(use(kim, [("code", "12345")]).status, 422)
+	equal([one for one in counters() if one.endswith(" kim")], [])
+	equal(use(kim, [("code", next_step(secret, "kim"))]).status, 303)
+	# A second factor changes nothing about it.
+	add_passkey(kim)
+	kim.post("/logout", form="/account")
+	forget_limits()
+	log_in("kim", kim, "wrong one")
+	equal([one.rsplit(" ", 1)[0] for one in counters()], ["login by browser"])
+	forget_limits()
+
+
+@test
+def a_cookie_from_before_a_change_of_password_knows_no_browser():
+	lee = member("lee")
+	thief, _ = log_in("lee")
+	new = [("current", PASSWORD), ("password", "another one"), ("again", "another one")]
+	equal(lee.post("/account/password", new, form="/account").status, 303)
+	lee.post("/logout", form="/account")
+	for client, expected in ((lee, False), (thief, True)):
+		forget_limits()
+		equal(log_in("lee", client)[1].status, 422)
+		equal("login as lee" in counters(), expected)
+	forget_limits()
+
+
+@test
+def a_login_that_races_the_first_factor_is_asked_for_it():
+	member("ron")
+	client = Client(site.url)
+	token = client.csrf("/login")
+	adds = (
+		"SELECT id FROM users WHERE name = 'ron' FOR UPDATE; INSERT INTO authenticator_apps "
+		"(user_id, secret, confirmed_at) SELECT id, REPEAT('x', 20), UTC_TIMESTAMP(3) "
+		"FROM users WHERE name = 'ron'"
+	)
+	fields = [("name", "ron"), ("password", PASSWORD)]
+	with Held(site, adds) as held:
+		join = beside(lambda: client.post("/login", fields, csrf=token))
+		held.wait_for_others()
+	answer = join()[0]
+	equal((answer.status, answer.location), (303, "/login/factor?next=/"))
+	equal(is_logged_in(client), False)
+
+
+def asked_for_terminal(client, code, **more):
+	fields = [("code", code), ("answer", "confirm"), ("name", "a terminal"), ("days", "7")]
+	return client.post("/device", fields, **more)
+
+
+@test
+def an_old_session_gives_no_access_away():
+	uma = member("uma")
+	secret, _ = set_up_app(uma)
+	sql(
+		"INSERT INTO identities (user_id, issuer, subject, shown_as) SELECT id, 'x', 's-uma', "
+		"'uma' FROM users WHERE name = 'uma'"
+	)
+	number = site.value("SELECT id FROM identities WHERE subject = 's-uma'")
+	program = Program(site.url)
+	code = program.ask("POST", "/api/v1/device/code", {}).json["user_code"]
+	popcorn = program.ask("GET", "/popcorn/auth/init?provider=github").json["state"]
+	age("uma")
+	unlink = [("identity", number), ("confirm", "yes")]
+	token = [("name", "cli"), ("scope", "read"), ("days", "7")]
+	delete = [("name", "uma"), ("password", PASSWORD)]
+	for path, fields in (
+		("/account/identities", unlink),
+		("/account/tokens", token),
+		("/account/delete", delete),
+	):
+		equal(uma.post(path, fields).location, f"/account/confirm?next={path}")
+	next_page = f"/account/confirm?next=/device%3Fcode%3D{code}"
+	equal(asked_for_terminal(uma, code).location, next_page)
+	equal(asked_for_terminal(uma, popcorn).location, "/account/confirm?next=/device")
+	equal([rows_of("uma", table) for table in ("identities", "api_tokens")], [1, 0])
+	equal(is_logged_in(uma), True)
+	fields = [("code", next_step(secret, "uma")), ("next", f"/device?code={code}")]
+	equal(uma.post("/account/confirm", fields, form=next_page).location, f"/device?code={code}")
+	equal(asked_for_terminal(uma, code).location, "/account/tokens?signed_in=1")
+	equal(uma.post("/account/tokens", token).location, "/account/tokens")
+	equal(uma.post("/account/identities", unlink).location, "/account/identities")
+	equal(uma.post("/account/delete", delete).location, "/account/deleted")
+
+
+@test
+def an_old_session_of_an_admin_gives_no_rights_away():
+	vic = member("vic")
+	member("wes")
+	sql("UPDATE users SET role = 'admin' WHERE name = 'vic'")
+	secret, _ = set_up_app(vic)
+	age("vic")
+	acts = (
+		[("action", "role"), ("role", "creator"), ("confirm", "yes")],
+		[("action", "factors"), ("confirm", "wes")],
+		[("action", "link")],
+	)
+	for fields in acts:
+		answer = vic.post("/admin/users", [("user", "wes"), *fields])
+		equal((fields, answer.location), (fields, "/account/confirm?next=/admin/users"))
+	equal(site.value("SELECT role FROM users WHERE name = 'wes'"), "participant")
+	equal(audit("wes"), [])
+	fields = [("code", next_step(secret, "vic")), ("next", "/admin/users")]
+	equal(vic.post("/account/confirm", fields).location, "/admin/users")
+	equal(vic.post("/admin/users", [("user", "wes"), *acts[0]]).location, "/admin/users")
+	equal(vic.post("/admin/users", [("user", "wes"), *acts[2]]).status, 200)
+	equal([action for action, _ in audit("wes")], ["user.role", "user.link"])
+	sql("UPDATE users SET role = 'participant' WHERE name = 'vic'")
 
 
 @test
@@ -728,6 +858,21 @@ def a_password_alone_links_no_provider_to_an_account_with_a_factor():
 	equal(eve.post("/sign-in", [("action", "confirm")]).location, "/account/confirm?next=/sign-in")
 	equal(site.value("SELECT COUNT(*) FROM identities WHERE subject = 's-eve'"), "0")
 	forget_limits()
+
+
+@test
+def an_old_session_without_a_factor_links_no_provider_without_the_password():
+	kai = member("kai")
+	age("kai")
+	provider.people["s-kai"] = {}
+	sign_in("s-kai", client=kai)
+	confirm = [("action", "confirm")]
+	equal(kai.post("/sign-in", confirm).location, "/account/confirm?next=/sign-in")
+	equal(rows_of("kai", "identities"), 0)
+	fields = [("password", PASSWORD), ("next", "/sign-in")]
+	equal(kai.post("/account/confirm", fields).location, "/sign-in")
+	equal(kai.post("/sign-in", confirm).location, "/account/identities")
+	equal(rows_of("kai", "identities"), 1)
 
 
 # ---- operators and admins ----

@@ -679,6 +679,23 @@ def removing_the_address_ends_its_links():
 	until(lambda: "was changed" in server.mails("ada@two.example")[-1]["Subject"])
 
 
+@test
+def removing_the_address_stops_no_warning_to_an_earlier_one():
+	sql("DELETE FROM rate_limits")
+	confirm(ada, "ada@three.example")
+	sql(
+		"INSERT INTO mails (user_id, kind, address, next_at) SELECT u.id, k.kind, "
+		"'ada@two.example', UTC_TIMESTAMP(3) + INTERVAL 1 DAY FROM users u, "
+		"(SELECT 'changed' AS kind UNION SELECT 'password') k WHERE u.name = 'ada'"
+	)
+	before = len(server.mails("ada@two.example"))
+	done(ada.post("/account/mail", [("action", "remove"), ("current", PASSWORD)]))
+	waiting = "FROM mails WHERE address = 'ada@two.example' AND state = 'waiting'"
+	equal(sql(f"SELECT kind {waiting}"), [["changed"]])
+	sql("UPDATE mails SET next_at = UTC_TIMESTAMP(3) WHERE address = 'ada@two.example'")
+	contains(server.wait_for("ada@two.example", before + 1)["Subject"], "was changed")
+
+
 def prepare():
 	for name, client in {"ada": ada, "bob": bob, "carl": carl, "root-of-all": admin}.items():
 		client.register(name)

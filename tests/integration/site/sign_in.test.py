@@ -8,6 +8,7 @@ import pathlib
 import re
 import select
 import socket
+import struct
 import sys
 import time
 import urllib.parse
@@ -471,6 +472,7 @@ def wrong_tokens():
 		(claim(iat=now + 600), "it has expired"),
 		(claim(nbf=now + 600), "it has expired"),
 		(claim(sub=""), "it names no subject"),
+		(claim(sub="s-ada "), "it names no subject"),
 		(claim(sub=17), "it names no subject"),
 		(claim(sub="x" * 256), "it names no subject"),
 		(without("sub"), "it names no subject"),
@@ -864,6 +866,66 @@ def an_address_counts_names_and_not_attempts():
 		equal([try_password(clients, name) for _ in range(2)], [422, 422])
 	equal([try_password(clients, names[30]) for _ in range(3)], [429] * 3)
 	equal(try_password(clients, names[0]), 422)
+	sql("DELETE FROM rate_limits")
+
+
+def record(kind, content=b""):
+	return struct.pack("!BBHHBx", 1, kind, 1, len(content), 0) + content
+
+
+def from_address(address, path, fields=None, cookie=""):
+	"""Sends a request to podium-web itself, as nginx forwards one from this address. Returns the
+	status."""
+	body = urllib.parse.urlencode(fields or {}).encode()
+	parameters = {
+		"REQUEST_METHOD": "POST" if fields else "GET",
+		"REQUEST_URI": path,
+		"REMOTE_ADDR": address,
+		"REQUEST_ID": "0" * 32,
+		"HTTP_HOST": "localhost",
+		"HTTP_COOKIE": cookie,
+		"CONTENT_TYPE": "application/x-www-form-urlencoded",
+		"CONTENT_LENGTH": str(len(body)),
+	}
+	packed = b"".join(
+		struct.pack("!II", len(name) | 1 << 31, len(value) | 1 << 31) + (name + value).encode()
+		for name, value in parameters.items()
+	)
+	records = (record(1, struct.pack("!HB5x", 1, 0)), record(4, packed), record(4))
+	with socket.socket(socket.AF_UNIX) as connection:
+		connection.settimeout(60)
+		connection.connect(str(site.var / "run" / "web.sock"))
+		connection.sendall(b"".join(records) + (record(5, body) if body else b"") + record(5))
+		answer = b"".join(iter(lambda: connection.recv(65536), b""))
+	return int(re.search(rb"Status: (\d+)", answer)[1])
+
+
+@test
+def limits_by_address_count_the_network_of_an_ipv6_client():
+	for host in ("2001:db8::1", "2001:db8::2:2", "2001:db8:0:1::1"):
+		equal(from_address(host, "/sign-in/uni"), 303)
+	counted = "FROM rate_limits WHERE subject LIKE 'sign in from 2001:%' ORDER BY subject"
+	equal(
+		sql(f"SELECT subject, hits {counted}"),
+		[["sign in from 2001:0db8:0000:0000::", "2"], ["sign in from 2001:0db8:0000:0001::", "1"]],
+	)
+	visitor = Client(site.url)
+	token = visitor.csrf("/login")
+	cookie = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())
+
+	def try_from(host, name):
+		fields = {"name": name, "password": "wrong one", "csrf": token}
+		return from_address(host, "/login", fields, cookie)
+
+	statuses = [try_from(f"2001:db8::{number + 1:x}", f"no-{number}") for number in range(31)]
+	equal(statuses, 30 * [422] + [429])
+	equal(try_from("2001:db8:0:1::1", "no-30"), 422)
+	# The pair of name and network counts once.
+	equal(try_from("2001:db8:0:1::2", "no-30"), 422)
+	equal(
+		sql("SELECT hits FROM rate_limits WHERE subject = 'login from 2001:0db8:0000:0001::'"),
+		[["1"]],
+	)
 	sql("DELETE FROM rate_limits")
 
 
