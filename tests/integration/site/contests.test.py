@@ -142,7 +142,8 @@ def a_contest_needs_valid_settings():
 	equal(dora.post("/admin/contests/new", fields()).status, 422)  # not her leaderboards
 	sql(
 		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) "
-		"SELECT l.id, CONCAT('D', seq), seq FROM leaderboards l, seq_1_to_199 WHERE l.name = 'alpha'"
+		"SELECT l.id, CONCAT('D', seq), seq FROM leaderboards l, seq_1_to_199 "
+		"WHERE l.name = 'alpha'"
 	)
 	answer = carl.post("/admin/contests/new", fields())
 	equal(answer.status, 422)
