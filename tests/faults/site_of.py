@@ -27,6 +27,7 @@ class Site:
 			("@PORT@", str(self.port)),
 			("@VAR@", str(self.var)),
 			("@ROOT@", str(ROOT)),
+			("@STATIC@", f"{BUILD}/static/"),
 			("@USER@", "user root;" if os.geteuid() == 0 else ""),
 		):
 			text = text.replace(word, value)

@@ -86,6 +86,7 @@ class WebHost:
 		for word, value in (
 			("@VAR@", str(self.folder)),
 			("@ROOT@", str(ROOT)),
+			("@STATIC@", f"{BUILD}/static/"),
 			("@USER@", AS_ROOT),
 		):
 			text = text.replace(word, value)

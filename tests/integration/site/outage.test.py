@@ -71,6 +71,7 @@ def start_pages():
 		("@PORT@", str(port)),
 		("@VAR@", str(var)),
 		("@ROOT@", str(ROOT)),
+		("@STATIC@", f"{BUILD}/static/"),
 		("@USER@", "user root;" if os.getuid() == 0 else ""),
 	):
 		text = text.replace(mark, value)
