@@ -75,8 +75,9 @@ static const struct column MAIL_COLUMNS[] = {
 #define RECIPIENT \
 	"COALESCE(m.address, CASE m.kind WHEN 'confirm' THEN a.pending ELSE a.address END)"
 #define SEES SQL_MAY_SEE("l")
-#define AUTHOR SQL_AUTHOR_ON("l", "u.id")
-#define DEADLINE SQL_DEADLINE_OF("l", AUTHOR)
+#define JOIN_OWN SQL_JOIN_OWN("l", "u.id")
+#define OWN SQL_OWN("u.id")
+#define DEADLINE SQL_DEADLINE_OF("l", OWN)
 /* is_true: what the e-mail tells still holds, and the account may see it. A frozen ranking tells
  * nothing. */
 static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
@@ -105,11 +106,11 @@ static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
 			 "  q.for_all, q.text AS question, q.answer "
 			 "FROM mails m JOIN users u ON u.id = m.user_id "
 			 "LEFT JOIN mail_addresses a ON a.user_id = m.user_id "
-			 "LEFT JOIN leaderboards l ON l.id = m.leaderboard_id "
+			 "LEFT JOIN leaderboards l ON l.id = m.leaderboard_id " JOIN_OWN
 			 "LEFT JOIN users w ON w.id = m.other_id AND m.kind = 'overtaken' "
 			 "LEFT JOIN ranking mine ON m.kind = 'overtaken' AND mine.leaderboard_id = l.id "
 			 "  AND mine.task_version_id = l.task_version_id AND mine.gpu = m.gpu "
-			 "  AND mine.user_id = " AUTHOR " "
+			 "  AND mine.user_id = " OWN " "
 			 "LEFT JOIN ranking theirs ON m.kind = 'overtaken' AND theirs.leaderboard_id = l.id "
 			 "  AND theirs.task_version_id = l.task_version_id AND theirs.gpu = m.gpu "
 			 "  AND theirs.user_id = w.id "

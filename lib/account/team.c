@@ -332,6 +332,15 @@ static int put_member(
 	return rc ? rc : database_execute(db, &END_REGISTRATION, error, "ii", contest_id, user_id);
 }
 
+/* Locks the person's account, so that changes of one person run one after the other, and reads the
+ * contest. */
+static int begin_change(struct database *db, struct arena *arena, const struct change *change,
+	struct team_contest *contest, struct error *error)
+{
+	int rc = lock_account(db, arena, change->actor->id, error);
+	return rc ? rc : team_contest_by_name(db, arena, change->contest, contest, error);
+}
+
 static int create_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -340,9 +349,7 @@ static int create_body(struct database *db, void *context, struct error *error)
 	struct team_contest contest;
 	team_code code;
 	draw_code(code);
-	int rc = lock_account(db, arena, actor->id, error);
-	if (!rc)
-		rc = team_contest_by_name(db, arena, change->contest, &contest, error);
+	int rc = begin_change(db, arena, change, &contest, error);
 	if (!rc)
 		rc = check_contest(&contest, error);
 	if (!rc)
@@ -426,9 +433,7 @@ static int join_body(struct database *db, void *context, struct error *error)
 	struct team_contest contest;
 	struct id_row found;
 	struct team team;
-	int rc = lock_account(db, arena, actor->id, error);
-	if (!rc)
-		rc = team_contest_by_name(db, arena, change->contest, &contest, error);
+	int rc = begin_change(db, arena, change, &contest, error);
 	if (!rc)
 		rc = check_contest(&contest, error);
 	if (rc)
@@ -498,9 +503,7 @@ static int leave_body(struct database *db, void *context, struct error *error)
 	struct team_contest contest;
 	struct id_row own;
 	struct team team;
-	int rc = lock_account(db, arena, actor->id, error);
-	if (!rc)
-		rc = team_contest_by_name(db, arena, change->contest, &contest, error);
+	int rc = begin_change(db, arena, change, &contest, error);
 	if (rc)
 		return rc;
 	rc = database_row(db, arena, &TEAM_OF_PERSON, &own, error, "ii", actor->id, contest.id);

@@ -48,13 +48,6 @@ int team_acts_for(
 #define SQL_IN_TEAMS(person) \
 	"EXISTS (SELECT 1 FROM team_members ally WHERE ally.user_id = " person ")"
 
-/* A part of a statement: the account that submits to the leaderboard for a person, an expression of
- * users.id: the person's team in the leaderboard's contest, or the person. */
-#define SQL_AUTHOR_ON(leaderboard, person) \
-	"COALESCE((SELECT ally.team_id FROM contest_problems part JOIN team_members ally " \
-	"ON ally.contest_id = part.contest_id WHERE part.leaderboard_id = " leaderboard \
-	".id AND ally.user_id = " person "), " person ")"
-
 struct team_contest { /* a contest, as far as teams need it */
 	int64_t id;
 	const char *name, *title;

@@ -452,12 +452,13 @@ static const struct statement NEAR_DEADLINES = SELECT(struct near_row, NEAR_COLU
 	"WHERE l.deadline" NEAR "AND " TAKES_SUBMISSIONS "AND t.leaderboard_id IS NULL LIMIT 100");
 static const struct statement NOTE_DEADLINE =
 	COMMAND("INSERT IGNORE INTO mail_deadlines (leaderboard_id, deadline) VALUES (?, ?)");
-#define AUTHOR SQL_AUTHOR_ON("l", "a.user_id")
-#define OWN_DEADLINE SQL_DEADLINE_OF("l", AUTHOR)
+#define JOIN_OWN SQL_JOIN_OWN("l", "a.user_id")
+#define OWN SQL_OWN("a.user_id")
+#define OWN_DEADLINE SQL_DEADLINE_OF("l", OWN)
 #define WANTS_DEADLINE WANTS("deadline") " "
 static const struct statement QUEUE_DEADLINE = COMMAND(
 	"INSERT INTO mails (user_id, kind, leaderboard_id) "
-	"SELECT a.user_id, 'deadline', l.id FROM leaderboards l JOIN mail_addresses a "
+	"SELECT a.user_id, 'deadline', l.id FROM leaderboards l JOIN mail_addresses a " JOIN_OWN
 	"WHERE l.id = ? AND " WANTS_DEADLINE "AND " HAS_SUBMITTED "AND " OWN_DEADLINE " = l.deadline");
 
 /* Later deadlines of single accounts. other_id of such an e-mail is the time that it tells. */
@@ -475,8 +476,8 @@ static const struct column LATE_COLUMNS[] = { INTEGER(struct late_row, id),
 #define LATE(addresses) \
 	"SELECT l.id, e.user_id AS author_id, a.user_id, e.deadline AS deadline_ms " \
 	"FROM leaderboard_extensions e JOIN leaderboards l ON l.id = e.leaderboard_id " addresses \
-	"WHERE e.deadline" NEAR "AND e.deadline > l.deadline AND " TAKES_SUBMISSIONS "AND " AUTHOR \
-	" = e.user_id AND " WANTS_DEADLINE "AND " HAS_SUBMITTED "AND NOT " IS_TOLD
+		JOIN_OWN "WHERE e.deadline" NEAR "AND e.deadline > l.deadline AND " TAKES_SUBMISSIONS \
+	"AND " OWN " = e.user_id AND " WANTS_DEADLINE "AND " HAS_SUBMITTED "AND NOT " IS_TOLD
 static const struct statement NEAR_LATE_DEADLINES = SELECT(struct late_row, LATE_COLUMNS,
 	LATE(OF_ACCOUNT("e.user_id")) " UNION ALL " LATE(OF_MEMBERS("e.user_id")) " LIMIT 100");
 static const struct statement LOCK_EXTENSION = SELECT(struct late_row, LATE_COLUMNS,
