@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
+import mariadb  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 from hosts import database, make_host, settings_of, start_host  # noqa: E402
 from plans import blob_events, event_file, kernel, plan_events, plan_text  # noqa: E402
@@ -283,10 +284,10 @@ def world():
 
 def everything():
 	"""Checksums of the tables that the host's attempts must not change."""
-	return sql(
-		"CHECKSUM TABLE ranking, records, users, jobs, stages, measurements, submissions, "
-		"workers, gpus, worker_accounts, compatibility, pauses, endings, "
-		"audit_log, schema_migrations"
+	return mariadb.checksums(
+		sql,
+		"ranking records users jobs stages measurements submissions workers gpus worker_accounts "
+		"compatibility pauses endings audit_log schema_migrations".split(),
 	)
 
 
