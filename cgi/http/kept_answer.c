@@ -3,9 +3,6 @@
 #include "cgi/http/thread_cache.h"
 #include "lib/base/clock.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* One thread reads the next answer while the others still use the old one. */
 enum { kept_ms = 1000, renewed_after_ms = 800 };
 
@@ -34,11 +31,10 @@ static struct database_answer copy_answer(
 }
 
 /* Returns false if the caller must read the next answer. */
-static bool take_kept(
-	struct kept_answer *kept, const char *name, struct arena *arena, struct database_answer *answer)
+static bool take_kept(struct kept_answer *kept, struct arena *arena, struct database_answer *answer)
 {
 	pthread_mutex_lock(&kept->guard);
-	bool is_fresh = kept->arena && strcmp(kept->name, name) == 0
+	bool is_fresh = kept->arena
 		&& thread_cache_is_fresh(kept->asked_at_ms, kept->is_asked ? kept_ms : renewed_after_ms);
 	if (is_fresh)
 		*answer = copy_answer(arena, kept->statement, &kept->answer);
@@ -49,7 +45,7 @@ static bool take_kept(
 }
 
 /* Keeps a newer answer. Takes over its arena, which is NULL if reading failed. */
-static void keep(struct kept_answer *kept, const char *name, struct arena *arena,
+static void keep(struct kept_answer *kept, struct arena *arena,
 	const struct database_answer *answer, int64_t asked_at_ms)
 {
 	struct arena *unused = arena;
@@ -60,54 +56,27 @@ static void keep(struct kept_answer *kept, const char *name, struct arena *arena
 		kept->arena = arena;
 		kept->answer = *answer;
 		kept->asked_at_ms = asked_at_ms;
-		snprintf(kept->name, sizeof kept->name, "%s", name);
 	}
 	pthread_mutex_unlock(&kept->guard);
 	arena_free(unused);
 }
 
-static int read_kept(struct database *db, struct arena *arena, struct kept_answer *kept,
-	const char *name, struct database_answer *answer, struct error *error)
+int kept_answer_read(struct database *db, struct arena *arena, struct kept_answer *kept,
+	struct database_answer *answer, struct error *error)
 {
-	if (take_kept(kept, name, arena, answer))
+	if (take_kept(kept, arena, answer))
 		return 0;
 	struct arena *own = arena_new();
 	struct database_answer fresh = { 0 };
 	int64_t asked_at_ms = clock_ms();
-	int rc = *name
-		? database_rows(db, own, kept->statement, &fresh.rows, &fresh.count, error, "s", name)
-		: database_rows(db, own, kept->statement, &fresh.rows, &fresh.count, error, kept->bind,
-			kept->values[0], kept->values[1], kept->values[2]);
+	int rc = database_rows(db, own, kept->statement, &fresh.rows, &fresh.count, error, kept->bind,
+		kept->values[0], kept->values[1], kept->values[2]);
 	if (rc) {
 		arena_free(own);
 		own = NULL;
 	} else {
 		*answer = copy_answer(arena, kept->statement, &fresh);
 	}
-	keep(kept, name, own, &fresh, asked_at_ms);
+	keep(kept, own, &fresh, asked_at_ms);
 	return rc;
-}
-
-int kept_answer_read(struct database *db, struct arena *arena, struct kept_answer *kept,
-	struct database_answer *answer, struct error *error)
-{
-	return read_kept(db, arena, kept, "", answer, error);
-}
-
-static struct kept_answer *place_of(struct kept_answer *kept, const char *name)
-{
-	unsigned hash = 5381;
-	for (const char *c = name; *c; c++)
-		hash = hash * 33 + (unsigned char)*c;
-	return &kept[hash % kept_names];
-}
-
-int kept_answer_read_named(struct database *db, struct arena *arena, struct kept_answer *kept,
-	const char *name, struct database_answer *answer, struct error *error)
-{
-	struct kept_answer *place = place_of(kept, name);
-	if (strlen(name) < sizeof place->name)
-		return read_kept(db, arena, place, name, answer, error);
-	return database_rows(
-		db, arena, place->statement, &answer->rows, &answer->count, error, "s", name);
 }

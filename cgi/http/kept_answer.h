@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Define one static variable for each purpose: KEPT_ANSWER(statement, bind, integers). The
- * statement binds the same integers each time, at most three. */
+/* Define one static variable for each purpose: KEPT_ANSWER(statement, bind). The statement binds
+ * only the same three integers each time, or fewer. */
 struct kept_answer {
 	const struct statement *statement;
 	const char *bind; /* "" to "iii" */
@@ -21,7 +21,6 @@ struct kept_answer {
 	struct arena *arena;   /* owns the answer; NULL: nothing was read yet */
 	struct database_answer answer;
 	int64_t asked_at_ms;
-	char name[64]; /* of kept_answer_read_named */
 	bool is_asked; /* a thread is reading the next answer */
 };
 #define KEPT_ANSWER(of_statement, letters, ...) \
@@ -34,11 +33,5 @@ struct kept_answer {
  * read after the last change by a request of this process (cgi/http/thread_cache.h). */
 int kept_answer_read(struct database *db, struct arena *arena, struct kept_answer *kept,
 	struct database_answer *answer, struct error *error);
-
-/* The same for a statement that binds only a name. `kept` is an array of kept_names elements; two
- * names may share an element, which then keeps the answer for the name that was read last. */
-enum { kept_names = 64 };
-int kept_answer_read_named(struct database *db, struct arena *arena, struct kept_answer *kept,
-	const char *name, struct database_answer *answer, struct error *error);
 
 #endif

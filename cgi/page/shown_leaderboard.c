@@ -1,6 +1,5 @@
 #include "cgi/page/shown_leaderboard.h"
 
-#include "cgi/http/kept_answer.h"
 #include "cgi/http/paging.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
@@ -118,21 +117,6 @@ static void take_shown_rows(
 				.is_closed = rows[i].is_closed == 1 };
 }
 
-/* Most visitors of a leaderboard are not logged in, and nginx shows them a page that is up to a
- * second old anyway. */
-static int ask_for_nobody(
-	struct request *request, const char *name, struct shown_row **rows, size_t *count)
-{
-	static struct kept_answer kept[kept_names] = { [0 ... kept_names - 1] =
-													   KEPT_ANSWER(&BY_NAME_FOR_NOBODY, "", 0) };
-	struct database_answer answer = { 0 };
-	int rc =
-		kept_answer_read_named(request->db, request->arena, kept, name, &answer, request->error);
-	*rows = answer.rows;
-	*count = answer.count;
-	return rc;
-}
-
 static int ask_by_name(
 	struct request *request, const char *name, struct shown_row **rows, size_t *count)
 {
@@ -140,7 +124,8 @@ static int ask_by_name(
 	if (!text_is_leaderboard_name(name))
 		return 0;
 	if (!request->viewer.id)
-		return ask_for_nobody(request, name, rows, count);
+		return database_rows(request->db, request->arena, &BY_NAME_FOR_NOBODY, rows, count,
+			request->error, "s", name);
 	int64_t viewer = request->viewer.id;
 	return database_rows(request->db, request->arena, &BY_NAME_FOR_VIEWER, rows, count,
 		request->error, "iiisi", viewer, viewer, viewer, name, viewer);
