@@ -100,6 +100,14 @@ static const struct statement OWN_OF_MEMBER = SELECT(struct own_rank, OWN_COLUMN
 	"ON own.leaderboard_id = l.id AND own.task_version_id = l.task_version_id "
 	"AND own.user_id = " OWN " WHERE l.archived_at IS NULL");
 
+static bool has_private(const struct home_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!rows[i].is_public)
+			return true;
+	return false;
+}
+
 /* Keeps the rows that the viewer may see. */
 static size_t keep_seen(struct home_row *rows, size_t count, const struct seen_leaderboards *seen)
 {
@@ -139,11 +147,11 @@ static int read_own_ranks(struct request *request, struct own_rank **own, size_t
 static int read_rows(struct request *request, struct home_row **rows, size_t *count)
 {
 	struct database_answer answer;
-	struct seen_leaderboards seen;
+	struct seen_leaderboards seen = { 0 };
 	struct own_rank *own = NULL;
 	size_t own_count = 0;
 	int rc = kept_answer_read(request->db, request->arena, &home_kept, &answer, request->error);
-	if (!rc)
+	if (!rc && has_private(answer.rows, answer.count))
 		rc = seen_leaderboards_read(request, &seen);
 	if (!rc)
 		rc = read_own_ranks(request, &own, &own_count);

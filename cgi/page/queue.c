@@ -125,6 +125,14 @@ static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS
 
 static struct kept_answer devices_kept = KEPT_ANSWER(&DEVICES, "ii", most_counted, most_devices);
 
+static bool has_private(const struct queue_view *view)
+{
+	for (size_t i = 0; i < view->job_count; i++)
+		if (!view->jobs[i].is_public)
+			return true;
+	return false;
+}
+
 static bool has_dry_runs(const struct queue_view *view)
 {
 	for (size_t i = 0; i < view->job_count; i++)
@@ -138,8 +146,8 @@ static bool has_dry_runs(const struct queue_view *view)
 static int mark_visible(struct request *request, struct queue_view *view)
 {
 	const struct viewer *viewer = &request->viewer;
-	struct seen_leaderboards seen, read = { 0 };
-	int rc = seen_leaderboards_read(request, &seen);
+	struct seen_leaderboards seen = { 0 }, read = { 0 };
+	int rc = has_private(view) ? seen_leaderboards_read(request, &seen) : 0;
 	if (!rc && viewer->id && has_dry_runs(view))
 		rc = database_rows(request->db, request->arena, &READ_LEADERBOARDS, &read.ids, &read.count,
 			request->error, "i", viewer->id);

@@ -81,7 +81,7 @@ static const struct column JOB_COLUMNS[] = {
 #define FASTEST OF_RANKED(SQL_FASTEST_NS("s.leaderboard_id", "s.task_version_id", "j.gpu"))
 #define JOBS_OF(from, whose) \
 	SELECT(struct job_row, JOB_COLUMNS, \
-		"SELECT j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, " \
+		"SELECT STRAIGHT_JOIN j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, " \
 		"j.score_err_ns, j.engine, j.engine_reason, j.environment, " \
 		"IF(" HAS_OTHER_ENGINE ", " VERSION_ENGINE ", NULL) AS version_engine, " \
 		"j.held_at AS held_at_ms, j.released_by, j.held_reason, " JOB_IS_HELD " AS is_held, " \
@@ -173,7 +173,7 @@ static const struct column CASE_COLUMNS[] = {
 #define CASE_NUMBER SQL_CASE_NUMBER("m.case_index", "t", "v")
 #define CASES_OF(from, whose) \
 	SELECT(struct case_row, CASE_COLUMNS, \
-		"SELECT m.stage_id, m.case_index, " CASE_NUMBER \
+		"SELECT STRAIGHT_JOIN m.stage_id, m.case_index, " CASE_NUMBER \
 		" AS number, m.spec, m.verdict, m.message, m.runs, m.mean_ns, " \
 		"m.std_ns, m.err_ns, m.best_ns, m.worst_ns, " \
 		"  m.median_ns, m.constant_ns, m.own_ns, m.gap_ns, m.blocks, " \
@@ -241,7 +241,7 @@ static const struct column COMPARISON_COLUMNS[] = {
 #define LOSER_OF_CHALLENGER SQL_COMPARISON_LOSER("challenger")
 #define LOSER_OF_INCUMBENT SQL_COMPARISON_LOSER("incumbent")
 static const struct statement COMPARISONS = SELECT(struct head_to_head_row, COMPARISON_COLUMNS,
-	"SELECT c.id, c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, "
+	"SELECT STRAIGHT_JOIN c.id, c.job_id, c.rival_id, u.name AS rival, j.state, j.reason, c.ratio, "
 	"c.ratio_low, c.ratio_high, c.loser, " RANKS " "
 	"FROM (SELECT c.id, o.id AS job_id, o.submission_id AS own_id, c.gpu, "
 	"    c.incumbent_id AS rival_id, c.ratio, c.ratio_low, c.ratio_high, " LOSER_OF_CHALLENGER " "
