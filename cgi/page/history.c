@@ -16,6 +16,7 @@
 #include "lib/result/verdict.h"
 #include "templates/history.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { submissions_per_page = 50, reload_s = 5 };
@@ -100,19 +101,22 @@ static const struct statement JOBS_OF_LEADERBOARD_WITHIN =
 	JOBS_IN_ORDER("submissions_history_time", OF_ONE, WITHIN, BY_TIME("o"), BY_TIME("s"));
 
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
-static const struct column CHOICE_COLUMNS[] = { TEXT(struct history_choice, kind),
-	TEXT(struct history_choice, name) };
-/* The viewer's leaderboards and their devices; the devices of one leaderboard on its page or if the
- * filter names it. */
-static const struct statement CHOICES = SELECT(struct history_choice, CHOICE_COLUMNS,
-	"WITH own AS (SELECT l.id, l.name FROM leaderboards l WHERE EXISTS (SELECT 1 FROM submissions "
-	"s "
+/* The leaderboards to which the owner has submitted, with a row for each device. */
+struct choice_row {
+	int64_t leaderboard_id;
+	const char *leaderboard, *gpu;
+};
+static const struct column CHOICE_COLUMNS[] = {
+	INTEGER(struct choice_row, leaderboard_id),
+	TEXT(struct choice_row, leaderboard),
+	TEXT(struct choice_row, gpu),
+};
+static const struct statement CHOICES = SELECT(struct choice_row, CHOICE_COLUMNS,
+	"SELECT STRAIGHT_JOIN l.id AS leaderboard_id, l.name AS leaderboard, g.gpu "
+	"FROM leaderboards l LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
+	"WHERE EXISTS (SELECT 1 FROM submissions s FORCE INDEX (submissions_history) "
 	"WHERE s.user_id = ? AND s.leaderboard_id = l.id AND NOT s.dry_run) AND " MAY_SEE_LEADERBOARD
-	") "
-	"SELECT 'leaderboard' AS kind, name FROM own "
-	"UNION SELECT 'gpu', g.gpu FROM own JOIN leaderboard_gpus g "
-	"ON g.leaderboard_id = own.id WHERE ? IN (0, own.id) AND ? IN ('', own.name) "
-	"ORDER BY kind, name");
+	" ORDER BY l.name, g.gpu");
 
 static const struct column RANK_COLUMNS[] = {
 	TEXT(struct history_rank, gpu),
@@ -302,26 +306,24 @@ static int read_answers(struct request *request, const struct history_view *view
 			most = submissions_per_page + 1;
 	const char *name = view->shown ? arena_printf(request->arena, "%lld", (long long)leaderboard_id)
 								   : filter->leaderboard;
-	const char *one_job = *filter->gpu ? filter->gpu : filter->result,
-			   *board = view->shown ? "" : filter->leaderboard;
+	const char *one_job = *filter->gpu ? filter->gpu : filter->result;
 	if (!has_period(filter))
 		return database_answers(request->db, request->arena, &PAGES[view->shown != NULL], answers,
 			request->error,
 			"isiissssi"
-			"iiis"
+			"ii"
 			"ii",
 			owner, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result, most,
-			owner, viewer, leaderboard_id, board, owner, leaderboard_id);
+			owner, viewer, owner, leaderboard_id);
 	int64_t at_ms = query_number(request, "at", filter->until_ms);
 	at_ms = at_ms < filter->until_ms ? at_ms : filter->until_ms;
 	return database_answers(request->db, request->arena, &PAGES_WITHIN[view->shown != NULL],
 		answers, request->error,
 		"isittttissssi"
-		"iiis"
+		"ii"
 		"ii",
 		owner, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before, filter->mode,
-		one_job, filter->gpu, filter->result, most, owner, viewer, leaderboard_id, board, owner,
-		leaderboard_id);
+		one_job, filter->gpu, filter->result, most, owner, viewer, owner, leaderboard_id);
 }
 
 int history_read(struct request *request, const struct history_filter *filter, int64_t before,
@@ -357,6 +359,40 @@ static void keep_choice(struct arena *arena, struct history_view *view)
 	view->choices = choices;
 }
 
+static int by_name(const void *left, const void *right)
+{
+	const struct history_choice *a = left, *b = right;
+	return strcmp(a->name, b->name);
+}
+
+static void add_choice(
+	struct history_view *view, struct history_choice *choices, const char *kind, const char *name)
+{
+	for (size_t i = 0; i < view->choice_count; i++)
+		if (strcmp(choices[i].kind, kind) == 0 && strcmp(choices[i].name, name) == 0)
+			return;
+	choices[view->choice_count++] = (struct history_choice){ .kind = kind, .name = name };
+}
+
+/* The choices of the filter: devices, then leaderboards. On the page of a leaderboard, or if the
+ * filter names one, only its devices. The rows are sorted by leaderboard. */
+static void take_choices(
+	struct arena *arena, const struct choice_row *rows, size_t count, struct history_view *view)
+{
+	struct history_choice *choices = arena_array(arena, struct history_choice, 2 * count + 1);
+	for (size_t i = 0; i < count; i++) {
+		bool is_meant = view->shown ? rows[i].leaderboard_id == view->shown->leaderboard.id
+									: !*view->filter.leaderboard
+				|| strcmp(view->filter.leaderboard, rows[i].leaderboard) == 0;
+		if (rows[i].gpu && is_meant)
+			add_choice(view, choices, "gpu", rows[i].gpu);
+	}
+	qsort(choices, view->choice_count, sizeof *choices, by_name);
+	for (size_t i = 0; i < count; i++)
+		add_choice(view, choices, "leaderboard", rows[i].leaderboard);
+	view->choices = choices;
+}
+
 static int read_history(struct request *request, struct history_view *view)
 {
 	int64_t before = query_number(request, "before", INT64_MAX);
@@ -372,8 +408,7 @@ static int read_history(struct request *request, struct history_view *view)
 		view->count = submissions_per_page;
 		view->older = page_address(request, view, view->submissions[view->count - 1].jobs);
 	}
-	view->choices = answers[ANSWER_CHOICES].rows,
-	view->choice_count = answers[ANSWER_CHOICES].count;
+	take_choices(request->arena, answers[ANSWER_CHOICES].rows, answers[ANSWER_CHOICES].count, view);
 	if (*view->filter.gpu)
 		keep_choice(request->arena, view);
 	view->ranks = answers[ANSWER_RANKS].rows, view->rank_count = answers[ANSWER_RANKS].count;

@@ -1,11 +1,10 @@
 /* The front page. */
 #include "cgi/page/home.h"
 
-#include "cgi/http/thread_cache.h"
+#include "cgi/http/kept_answer.h"
 #include "cgi/page/announcement.h"
 #include "cgi/page/pages.h"
 #include "cgi/page/shown_leaderboard.h"
-#include "lib/base/clock.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -20,6 +19,8 @@
 #include <string.h>
 
 static const struct column HOME_COLUMNS[] = {
+	INTEGER(struct home_row, leaderboard_id),
+	INTEGER(struct home_row, is_public),
 	TEXT(struct home_row, name),
 	TEXT(struct home_row, language),
 	TEXT(struct home_row, description),
@@ -38,23 +39,18 @@ static const struct column HOME_COLUMNS[] = {
 	TIME(struct home_row, record_at_ms),
 	REAL(struct home_row, record_ns),
 	REAL(struct home_row, record_err_ns),
-	INTEGER(struct home_row, own_place),
-	INTEGER(struct home_row, own_tie),
 };
-#define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define ENGINE_ON_GPU SQL_ENGINE_OF("l.task_version_id", "g.gpu")
 #define OF_DEVICE(record) SQL_IS_RECORD(record, "l.id", "l.task_version_id", "g.gpu")
 #define RECORD_OF_DEVICE OF_DEVICE("r")
 #define RECORD_ERR SQL_RECORD_ERR("r")
-#define JOIN_OWN SQL_JOIN_OWN("l", "?")
-#define OWN SQL_OWN("?")
 #define NEWEST_OF_DEVICE OF_DEVICE("e") " ORDER BY " SQL_RECORD_ORDER("e") " LIMIT 1"
-/* Returns a row for each device. The join order is fixed, because MariaDB would otherwise read
- * whole rankings while its statistics lag behind a growing ranking. The number of entries is the
- * last position, which is looked up once per device. The own place is that of the viewer's team
- * (lib/account/team.h), if there is one. */
+/* Returns a row for each device of every leaderboard, whoever may see it. The join order is fixed,
+ * because MariaDB would otherwise read whole rankings while its statistics lag behind a growing
+ * ranking. The number of entries is the last position, which is looked up once per device. */
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
-	"SELECT STRAIGHT_JOIN l.name, v.language, LEFT(v.description, 600) AS description, "
+	"SELECT STRAIGHT_JOIN l.id AS leaderboard_id, l.visibility = 'public' AS is_public, "
+	"l.name, v.language, LEFT(v.description, 600) AS description, "
 	"l.deadline AS deadline_ms, l.accepting, l.practice, "
 	"COALESCE(l.frozen_at <= UTC_TIMESTAMP(3), 0) AS is_frozen, "
 	"l.visibility = 'closed' AS is_closed, "
@@ -68,19 +64,104 @@ static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu "
 	"ORDER BY e.position DESC LIMIT 1) AS entries, "
 	"u.name AS holder, r.ranked_at AS record_at_ms, r.score_ns AS record_ns, " RECORD_ERR
-	" AS record_err_ns, "
-	"own.place AS own_place, own.tied AS own_tie "
+	" AS record_err_ns "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
 	"LEFT JOIN records r FORCE INDEX (PRIMARY) ON " RECORD_OF_DEVICE " AND r.submission_id = "
 	"(SELECT e.submission_id FROM records e WHERE " NEWEST_OF_DEVICE ") "
-	"LEFT JOIN users u ON u.id = r.user_id " JOIN_OWN
-	"LEFT JOIN ranking own FORCE INDEX (PRIMARY) ON own.leaderboard_id = l.id "
-	"AND own.task_version_id = l.task_version_id AND own.gpu = g.gpu "
-	"AND own.user_id = " OWN " "
-	"WHERE l.archived_at IS NULL AND " MAY_SEE_LEADERBOARD " "
-	"ORDER BY l.name, g.position, g.gpu");
+	"LEFT JOIN users u ON u.id = r.user_id "
+	"WHERE l.archived_at IS NULL ORDER BY l.name, g.position, g.gpu");
+static struct kept_answer home_kept = KEPT_ANSWER(&HOME, "", 0);
+
+struct own_rank {
+	int64_t leaderboard_id;
+	const char *gpu;
+	int64_t place, is_tie;
+};
+static const struct column OWN_COLUMNS[] = {
+	INTEGER(struct own_rank, leaderboard_id),
+	TEXT(struct own_rank, gpu),
+	INTEGER(struct own_rank, place),
+	INTEGER(struct own_rank, is_tie),
+};
+#define JOIN_OWN SQL_JOIN_OWN("l", "?")
+#define OWN SQL_OWN("?")
+/* The viewer's ranks on all leaderboards. For a member of teams, the rank on a contest's
+ * leaderboard is that of the team (lib/account/team.h). */
+static const struct statement OWN_OF_PERSON = SELECT(struct own_rank, OWN_COLUMNS,
+	"SELECT STRAIGHT_JOIN own.leaderboard_id, own.gpu, own.place, own.tied AS is_tie "
+	"FROM ranking own FORCE INDEX (ranking_user) JOIN leaderboards l "
+	"ON l.id = own.leaderboard_id AND l.task_version_id = own.task_version_id "
+	"WHERE own.user_id = ?");
+static const struct statement OWN_OF_MEMBER = SELECT(struct own_rank, OWN_COLUMNS,
+	"SELECT STRAIGHT_JOIN own.leaderboard_id, own.gpu, own.place, own.tied AS is_tie "
+	"FROM leaderboards l " JOIN_OWN "JOIN ranking own FORCE INDEX (PRIMARY) "
+	"ON own.leaderboard_id = l.id AND own.task_version_id = l.task_version_id "
+	"AND own.user_id = " OWN " WHERE l.archived_at IS NULL");
+
+static bool has_private(const struct home_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!rows[i].is_public)
+			return true;
+	return false;
+}
+
+/* Keeps the rows that the viewer may see. */
+static size_t keep_seen(struct home_row *rows, size_t count, const struct seen_leaderboards *seen)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].is_public || seen_leaderboards_have(seen, rows[i].leaderboard_id))
+			rows[kept++] = rows[i];
+	return kept;
+}
+
+static void set_own_ranks(
+	struct home_row *rows, size_t count, const struct own_rank *own, size_t own_count)
+{
+	for (size_t i = 0; i < count; i++) {
+		rows[i].own_place = rows[i].own_tie = SQL_NULL_INTEGER;
+		for (size_t o = 0; o < own_count && rows[i].gpu; o++)
+			if (own[o].leaderboard_id == rows[i].leaderboard_id
+				&& strcmp(own[o].gpu, rows[i].gpu) == 0) {
+				rows[i].own_place = own[o].place;
+				rows[i].own_tie = own[o].is_tie;
+			}
+	}
+}
+
+static int read_own_ranks(struct request *request, struct own_rank **own, size_t *count)
+{
+	const int64_t viewer = request->viewer.id;
+	*count = 0;
+	if (!viewer)
+		return 0;
+	return request->viewer.team_count ? database_rows(request->db, request->arena, &OWN_OF_MEMBER,
+			   own, count, request->error, "ii", viewer, viewer)
+									  : database_rows(request->db, request->arena, &OWN_OF_PERSON,
+										  own, count, request->error, "i", viewer);
+}
+
+static int read_rows(struct request *request, struct home_row **rows, size_t *count)
+{
+	struct database_answer answer;
+	struct seen_leaderboards seen = { 0 };
+	struct own_rank *own = NULL;
+	size_t own_count = 0;
+	int rc = kept_answer_read(request->db, request->arena, &home_kept, &answer, request->error);
+	if (!rc && has_private(answer.rows, answer.count))
+		rc = seen_leaderboards_read(request, &seen);
+	if (!rc)
+		rc = read_own_ranks(request, &own, &own_count);
+	if (rc)
+		return rc;
+	*rows = answer.rows;
+	*count = keep_seen(answer.rows, answer.count, &seen);
+	set_own_ranks(*rows, *count, own, own_count);
+	return 0;
+}
 
 /* ---- what happens on the site ---- */
 
@@ -101,44 +182,16 @@ static const struct statement SITE = SELECT(struct home_site, SITE_COLUMNS,
 	"(SELECT GROUP_CONCAT(DISTINCT g.model) FROM gpus g JOIN workers w ON w.id = g.worker_id "
 	"WHERE " TAKES_JOBS ") AS offered");
 
-enum { site_kept_ms = 1000 };
-struct cached_site {
-	struct arena *arena;
-	struct home_site site;
-	int64_t read_at_ms;
-};
+static struct kept_answer site_kept =
+	KEPT_ANSWER(&SITE, "iii", home_most_counted, home_most_counted, home_most_counted);
 
-static void free_cached_site(void *value)
-{
-	struct cached_site *cached = value;
-	arena_free(cached->arena);
-	free(cached);
-}
-
-static struct thread_cache cache = THREAD_CACHE(sizeof(struct cached_site), free_cached_site);
-
-/* The figures are the same for all visitors, so each thread reads them once a second. */
 static int read_site(struct request *request, struct home_site *site)
 {
-	struct cached_site *cached = thread_cache_get(&cache);
-	const int64_t most = home_most_counted;
-	if (cached && cached->arena && thread_cache_is_fresh(cached->read_at_ms, site_kept_ms)) {
-		*site = cached->site;
-		return 0;
-	}
-	struct arena *arena = arena_new();
-	int64_t asked_at_ms = clock_ms();
-	int rc = database_row(request->db, arena, &SITE, site, request->error, "iii", most, most, most);
+	struct database_answer answer;
+	int rc = kept_answer_read(request->db, request->arena, &site_kept, &answer, request->error);
 	if (!rc)
-		site->offered = arena_strdup(request->arena, site->offered ? site->offered : "");
-	if (rc || !cached) {
-		arena_free(arena);
-		return rc;
-	}
-	arena_free(cached->arena);
-	*cached = (struct cached_site){ arena, *site, asked_at_ms };
-	cached->site.offered = arena_strdup(arena, site->offered);
-	return 0;
+		*site = *(const struct home_site *)answer.rows;
+	return rc;
 }
 
 static bool is_offered(const struct home_site *site, const char *gpu)
@@ -381,8 +434,7 @@ int page_home(struct request *request)
 	size_t count;
 	int rc = filter_of_request(request, &filter);
 	if (!rc)
-		rc = database_rows(request->db, request->arena, &HOME, &rows, &count, request->error, "iii",
-			request->viewer.id, request->viewer.id, request->viewer.id);
+		rc = read_rows(request, &rows, &count);
 	if (!rc)
 		rc = read_site(request, &site);
 	if (rc)

@@ -9,8 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A row of the query: one device of a leaderboard. */
+/* One device of a leaderboard. */
 struct home_row {
+	int64_t leaderboard_id, is_public;
 	const char *name, *language;
 	const char *description; /* the beginning of the Markdown; NULL in a test */
 	int64_t deadline_ms, accepting, practice;

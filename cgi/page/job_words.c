@@ -1,5 +1,6 @@
 #include "cgi/page/job_words.h"
 
+#include "cgi/http/kept_answer.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -16,6 +17,13 @@
 /* A worker reports once a second. The page says that the worker is silent if it has not reported
  * for so many seconds. */
 enum { silent_s = 5 };
+
+static struct kept_answer waits_kept = KEPT_ANSWER(&wait_reading, "ii", 0, 0);
+
+int waits_read(struct request *request, struct database_answer *answer)
+{
+	return kept_answer_read(request->db, request->arena, &waits_kept, answer, request->error);
+}
 
 /* ---- sentences ---- */
 

@@ -11,6 +11,10 @@
 void job_words_fill(struct arena *arena, const struct submission_row *row, struct job_row *jobs,
 	size_t count, const struct database_answer *waits);
 
+/* Reads the queue, as wait_reading does when bound by (0, 0). All threads share the answer for up
+ * to a second, because every waiting visitor asks for it again and again. */
+int waits_read(struct request *request, struct database_answer *answer);
+
 /* The steps of a job: queue, compile, test, time. */
 enum { STEP_QUEUE, STEP_COMPILE, STEP_TEST, STEP_TIME };
 /* Returns the step of a queued or running job. */

@@ -10,6 +10,7 @@
 #include "templates/leaderboard.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- baselines among the rows ---- */
 
@@ -51,6 +52,14 @@ const char *ranking_other_columns(struct arena *arena, const struct leaderboard_
 	other.all_columns = !other.all_columns;
 	return ranking_address(arena, view->shown, view->gpu, &other, "",
 		view->list.paging.page > 1 ? view->list.paging.page : 0);
+}
+
+const char *ranking_export(
+	struct arena *arena, const struct leaderboard_view *view, const char *ending)
+{
+	const char *address =
+		ranking_address(arena, view->shown, view->gpu, &view->list.filter, ending, 0);
+	return arena_printf(arena, "%s%cpage=all", address, strchr(address, '?') ? '&' : '?');
 }
 
 static void count_reasons(struct leaderboard_view *view)

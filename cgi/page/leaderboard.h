@@ -32,6 +32,10 @@ size_t baselines_before(const struct ranking_list *list, size_t index, size_t *f
 /* Returns "8 head-to-heads, 4 running", or how many ranks have a reason; "" for neither. */
 const char *ranking_reasons_title(struct arena *arena, const struct leaderboard_view *view);
 
+/* The address of the whole ranking in a file, with the page's filters. */
+const char *ranking_export(
+	struct arena *arena, const struct leaderboard_view *view, const char *ending);
+
 /* Returns the address of this page with more columns, or with fewer. */
 const char *ranking_other_columns(struct arena *arena, const struct leaderboard_view *view);
 

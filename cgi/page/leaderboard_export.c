@@ -1,4 +1,5 @@
-/* A ranking for programs, as JSON and CSV, with the same filters as the page. */
+/* A ranking for programs, as JSON and CSV, with the same filters and pages as the page. With
+ * ?page=all the answer is the whole ranking, which is sent piece by piece. */
 #include "cgi/page/leaderboard.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/csv.h"
@@ -8,66 +9,199 @@
 #include "lib/base/scope.h"
 #include "lib/gpu/floor.h"
 
-struct whole_ranking {
+#include <string.h>
+
+enum { rows_per_piece = 500 };
+
+struct export
+{
 	struct shown_leaderboard shown;
 	const struct ranked_gpu *gpu; /* NULL: the leaderboard has no device and no rows */
 	struct ranking_list list;
 	struct speed_up speed_up;
+	bool is_all;
+	const struct format *format;
+	int64_t written; /* rows */
+	bool has_ended;
 };
 
-static int read_whole(struct request *request, struct whole_ranking *whole)
+struct format {
+	void (*write_row)(
+		struct buffer *out, const struct export *export, const struct ranking_row *row);
+	void (*write_end)(struct buffer *out, const struct export *export);
+};
+
+static int read_export(struct request *request, struct export *export)
 {
 	const struct task_view *view;
-	int rc = shown_leaderboard_of_request(request, &whole->shown);
+	export->is_all = strcmp(request_query_or(request, "page", ""), "all") == 0;
+	int rc = shown_leaderboard_of_request(request, &export->shown);
 	if (!rc)
-		rc = ranked_gpu_of_request(request, &whole->shown, &whole->gpu);
+		rc = ranked_gpu_of_request(request, &export->shown, &export->gpu);
 	if (!rc)
-		rc = ranking_list_read_all(request, &whole->shown, whole->gpu, &whole->list);
+		rc = (export->is_all ? ranking_list_read_all : ranking_list_read)(
+			request, &export->shown, export->gpu, &export->list);
 	if (!rc)
-		rc = task_view_get(request, whole->shown.leaderboard.task_version_id,
-			whole->shown.version_revision, &view);
+		rc = task_view_get(request, export->shown.leaderboard.task_version_id,
+			export->shown.version_revision, &view);
 	if (!rc)
-		rc = speed_up_read(request, view->task, whole->list.baselines, whole->list.baseline_count,
-			&whole->speed_up);
+		rc = speed_up_read(request, view->task, export->list.baselines, export->list.baseline_count,
+			&export->speed_up);
 	request->may_be_cached = !rc;
 	return rc;
 }
 
+/* Returns the address of the next page, or NULL. */
+static const char *next_address(
+	struct arena *arena, const struct export *export, const char *ending)
+{
+	const struct paging *paging = &export->list.paging;
+	return !export->is_all && paging->page < paging->pages ? ranking_address(
+			   arena, &export->shown, export->gpu, &export->list.filter, ending, paging->page + 1)
+														   : NULL;
+}
+
+/* ---- pieces ---- */
+
+static void write_rows(
+	struct buffer *out, struct export *export, const struct ranking_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		export->format->write_row(out, export, &rows[i]);
+		export->written++;
+	}
+}
+
+/* The next rows of a whole ranking without a filter. They go to an arena of their own, so that a
+ * long ranking needs no more memory than a piece of it. */
+static int write_next_positions(struct request *request, struct export *export)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct ranking_row *rows;
+	size_t count;
+	int64_t first = export->written + 1, last = export->written + rows_per_piece;
+	int rc =
+		ranking_rows_read(request, arena, &export->shown, export->gpu, first, last, &rows, &count);
+	if (!rc)
+		write_rows(&request->body, export, rows, count);
+	/* The ranking may have become shorter since the first piece. */
+	if (!rc && count < rows_per_piece)
+		export->list.total = export->written;
+	return rc;
+}
+
+static void write_next_found(struct buffer *out, struct export *export)
+{
+	size_t left = export->list.row_count - (size_t) export->written;
+	size_t count = left < rows_per_piece ? left : rows_per_piece;
+	write_rows(out, export, export->list.rows + export->written, count);
+}
+
+static int write_piece(struct request *request)
+{
+	struct export *export = request->stream_state;
+	int rc = 0;
+	if (export->has_ended)
+		return 0;
+	if (export->written < export->list.total) {
+		if (export->list.is_filtered)
+			write_next_found(&request->body, export);
+		else
+			rc = write_next_positions(request, export);
+	}
+	export->has_ended = export->written >= export->list.total;
+	if (!rc && export->has_ended)
+		export->format->write_end(&request->body, export);
+	return rc;
+}
+
+/* Writes the rows behind the head that is in the body. */
+static int finish_export(struct request *request, struct export *export)
+{
+	if (!export->is_all) {
+		write_rows(&request->body, export, export->list.rows, export->list.row_count);
+		export->format->write_end(&request->body, export);
+		return 0;
+	}
+	request->stream = write_piece;
+	request->stream_state = export;
+	return write_piece(request);
+}
+
 /* ---- JSON ---- */
 
-static json_t *row_json(const struct whole_ranking *whole, const struct ranking_row *row)
+static void json_row(struct buffer *out, const struct export *export, const struct ranking_row *row)
 {
 	format_text submitted_at;
 	format_iso(submitted_at, row->submitted_at_ms);
 	const struct interval interval =
-		floor_interval_of(whole->gpu->name, row->score_ns, row->score_err_ns);
-	return json_pack("{s:I, s:b, s:s, s:f, s:I, s:s, s:s?, s:o, s:s, s:I, s:o, s:o, s:o, s:o, s:o}",
-		"rank", (json_int_t)row->place, "tie", (int)row->is_tie, "user", row->user, "score_ns",
-		row->score_ns, "submission", (json_int_t)row->submission_id, "submitted_at", submitted_at,
-		"engine", row->engine, "score_err_ns", json_number(row->score_err_ns), "language",
-		dialect_find(whole->shown.leaderboard.language, row->dialect)->name, "attempts",
-		(json_int_t)row->attempts, "interval_95_low_ns", json_number(interval.low_ns),
-		"interval_95_high_ns", json_number(interval.high_ns), "floor_ns",
-		json_number(floor_reached_ns(whole->gpu->name, row->score_ns)), "results",
-		json_count(row->results), "speed_up",
-		json_number(speed_up_of(&whole->speed_up, row->score_ns)));
+		floor_interval_of(export->gpu->name, row->score_ns, row->score_err_ns);
+	const struct {
+		const char *name;
+		double number;
+	} numbers[] = {
+		{ "score_ns", row->score_ns },
+		{ "score_err_ns", row->score_err_ns },
+		{ "interval_95_low_ns", interval.low_ns },
+		{ "interval_95_high_ns", interval.high_ns },
+		{ "floor_ns", floor_reached_ns(export->gpu->name, row->score_ns) },
+		{ "speed_up", speed_up_of(&export->speed_up, row->score_ns) },
+	};
+	buffer_printf(out, "%s{\"rank\":%lld,\"tie\":%s,\"user\":", export->written ? ",\n" : "",
+		(long long)row->place, row->is_tie ? "true" : "false");
+	json_append_text(out, row->user);
+	buffer_printf(out,
+		",\"submission\":%lld,\"submitted_at\":\"%s\",\"engine\":", (long long)row->submission_id,
+		submitted_at);
+	json_append_text(out, row->engine);
+	buffer_text(out, ",\"language\":");
+	json_append_text(out, dialect_find(export->shown.leaderboard.language, row->dialect)->name);
+	buffer_printf(out, ",\"attempts\":%lld,\"results\":", (long long)row->attempts);
+	json_append_count(out, row->results);
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		buffer_printf(out, ",\"%s\":", numbers[i].name);
+		json_append_number(out, numbers[i].number);
+	}
+	buffer_byte(out, '}');
+}
+
+static void json_end(struct buffer *out, const struct export *export)
+{
+	(void)export;
+	buffer_text(out, "]}\n");
+}
+
+/* Writes everything but the rows. Without its last brace the rows can follow. */
+static int json_head(struct request *request, const struct export *export)
+{
+	const struct ranked_gpu *gpu = export->gpu;
+	const struct paging *paging = &export->list.paging;
+	int rc = respond_json(request,
+		json_pack("{s:s, s:s?, s:I, s:s?, s:o, s:I, s:o, s:o, s:s?}", "leaderboard",
+			export->shown.leaderboard.name, "gpu", gpu ? gpu->name : NULL, "version",
+			(json_int_t) export->shown.leaderboard.version_number, "baseline",
+			export->speed_up.baseline ? export->speed_up.baseline->user : NULL, "baselines",
+			speed_up_json(&export->speed_up, gpu ? gpu->name : NULL), "total",
+			(json_int_t) export->list.total, "page",
+			json_count(export->is_all || !gpu ? SQL_NULL_INTEGER : paging->page), "pages",
+			json_count(export->is_all || !gpu ? SQL_NULL_INTEGER : paging->pages), "next",
+			next_address(request->arena, export, ".json")));
+	if (rc)
+		return rc;
+	request->body.length -= strlen("}\n");
+	buffer_text(&request->body, ",\"rows\":[");
+	return 0;
 }
 
 int page_leaderboard_json(struct request *request)
 {
-	struct whole_ranking whole = { 0 };
-	int rc = read_whole(request, &whole);
-	if (rc)
-		return rc;
-	json_t *rows = json_array();
-	for (size_t i = 0; i < whole.list.row_count; i++)
-		json_array_append_new(rows, row_json(&whole, &whole.list.rows[i]));
-	return respond_json(request,
-		json_pack("{s:s, s:s?, s:I, s:s?, s:o, s:o}", "leaderboard", whole.shown.leaderboard.name,
-			"gpu", whole.gpu ? whole.gpu->name : NULL, "version",
-			(json_int_t)whole.shown.leaderboard.version_number, "baseline",
-			whole.speed_up.baseline ? whole.speed_up.baseline->user : NULL, "baselines",
-			speed_up_json(&whole.speed_up, whole.gpu ? whole.gpu->name : NULL), "rows", rows));
+	static const struct format json = { json_row, json_end };
+	struct export *export = arena_alloc(request->arena, sizeof *export);
+	export->format = &json;
+	int rc = read_export(request, export);
+	if (!rc)
+		rc = json_head(request, export);
+	return rc ? rc : finish_export(request, export);
 }
 
 /* ---- CSV ---- */
@@ -81,13 +215,13 @@ static void csv_count(struct buffer *out, int64_t number)
 }
 
 /* A baseline has no user. Its name is in the last column, which is empty for users. */
-static void csv_row(struct buffer *out, const struct whole_ranking *whole,
-	const struct ranking_row *row, bool is_baseline)
+static void csv_line(struct buffer *out, const struct export *export, const struct ranking_row *row,
+	bool is_baseline)
 {
 	format_text submitted_at;
-	const char *language = whole->shown.leaderboard.language;
+	const char *language = export->shown.leaderboard.language;
 	const struct interval interval =
-		floor_interval_of(whole->gpu->name, row->score_ns, row->score_err_ns);
+		floor_interval_of(export->gpu->name, row->score_ns, row->score_err_ns);
 	format_iso(submitted_at, row->submitted_at_ms);
 	csv_count(out, is_baseline ? SQL_NULL_INTEGER : row->place);
 	csv_text(out, is_baseline ? "" : row->user);
@@ -100,22 +234,35 @@ static void csv_row(struct buffer *out, const struct whole_ranking *whole,
 	csv_count(out, is_baseline ? SQL_NULL_INTEGER : row->attempts);
 	csv_real(out, interval.low_ns);
 	csv_real(out, interval.high_ns);
-	csv_real(out, floor_reached_ns(whole->gpu->name, row->score_ns));
+	csv_real(out, floor_reached_ns(export->gpu->name, row->score_ns));
 	csv_text(out, is_baseline ? "" : row->is_tie ? "true" : "false");
 	csv_count(out, is_baseline ? SQL_NULL_INTEGER : row->results);
-	csv_real(out, speed_up_of(&whole->speed_up, row->score_ns));
+	csv_real(out, speed_up_of(&export->speed_up, row->score_ns));
 	csv_text(out, is_baseline ? row->user : "");
 	csv_end_line(out);
 }
 
-/* Returns a file name: "matmul-version-2-H200-filtered.csv". */
-static const char *csv_name(struct arena *arena, const struct whole_ranking *whole)
+static void csv_row(struct buffer *out, const struct export *export, const struct ranking_row *row)
 {
-	const char *version = shows_old_version(&whole->shown)
-		? arena_printf(arena, "-version-%lld", (long long)whole->shown.leaderboard.version_number)
+	csv_line(out, export, row, false);
+}
+
+/* The baselines follow the last row of the ranking. */
+static void csv_end(struct buffer *out, const struct export *export)
+{
+	bool is_last = export->is_all || export->list.paging.page == export->list.paging.pages;
+	for (size_t i = 0; i < export->speed_up.count && is_last; i++)
+		csv_line(out, export, export->speed_up.baselines[i], true);
+}
+
+/* Returns a file name: "matmul-version-2-H200-filtered.csv". */
+static const char *csv_name(struct arena *arena, const struct export *export)
+{
+	const char *version = shows_old_version(&export->shown)
+		? arena_printf(arena, "-version-%lld", (long long)export->shown.leaderboard.version_number)
 		: "";
-	return arena_printf(arena, "%s%s-%s%s.csv", whole->shown.leaderboard.name, version,
-		whole->gpu ? whole->gpu->name : "none", whole->list.is_filtered ? "-filtered" : "");
+	return arena_printf(arena, "%s%s-%s%s.csv", export->shown.leaderboard.name, version,
+		export->gpu ? export->gpu->name : "none", export->list.is_filtered ? "-filtered" : "");
 }
 
 int page_leaderboard_csv(struct request *request)
@@ -123,18 +270,19 @@ int page_leaderboard_csv(struct request *request)
 	static const char *const header[] = { "rank", "user", "score_ns", "submission", "submitted_at",
 		"engine", "score_err_ns", "language", "attempts", "interval_95_low_ns",
 		"interval_95_high_ns", "floor_ns", "tie", "results", "speed_up", "baseline" };
-	struct whole_ranking whole = { 0 };
-	int rc = read_whole(request, &whole);
+	static const struct format csv = { csv_row, csv_end };
+	struct export *export = arena_alloc(request->arena, sizeof *export);
+	export->format = &csv;
+	int rc = read_export(request, export);
 	if (rc)
 		return rc;
-	response_as_text(request, csv_name(request->arena, &whole), true);
+	response_as_text(request, csv_name(request->arena, export), true);
 	request->content_type = "text/csv; charset=utf-8; header=present";
+	const char *next = next_address(request->arena, export, ".csv");
+	if (next)
+		response_header(request, "Link", arena_printf(request->arena, "<%s>; rel=\"next\"", next));
 	for (size_t i = 0; i < COUNT(header); i++)
 		csv_text(&request->body, header[i]);
 	csv_end_line(&request->body);
-	for (size_t i = 0; i < whole.list.row_count; i++)
-		csv_row(&request->body, &whole, &whole.list.rows[i], false);
-	for (size_t i = 0; i < whole.speed_up.count; i++)
-		csv_row(&request->body, &whole, whole.speed_up.baselines[i], true);
-	return 0;
+	return finish_export(request, export);
 }

@@ -1,7 +1,9 @@
 /* The queue: running and queued jobs and the devices, as a page and as JSON. */
 #include "cgi/page/queue.h"
 
+#include "cgi/http/kept_answer.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/shown_leaderboard.h"
 #include "lib/fleet/fleet.h"
 #include "lib/job/wait.h"
 #include "lib/leaderboard/visibility.h"
@@ -30,22 +32,27 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct queue_job, comparison_id),
 	INTEGER(struct queue_job, rival_id),
 	TEXT(struct queue_job, rival),
-	INTEGER(struct queue_job, visible),
+	INTEGER(struct queue_job, author_id),
+	INTEGER(struct queue_job, leaderboard_id),
+	INTEGER(struct queue_job, is_public),
+	INTEGER(struct queue_job, dry_run),
 	INTEGER(struct queue_job, priority),
 	REAL(struct queue_job, expected_ms),
 	REAL(struct queue_job, running_ms),
 };
 /* Selects the first jobs in the order of the index jobs_lease, so that MariaDB reads no other jobs.
  * Queued jobs have no lease, so the index sorts them by ID. */
-#define MAY_SEE_JOB SQL_MAY_SEE("l") " AND " SQL_MAY_SEE_TRIAL("s", "l")
-#define JOBS_IN(state, since, expected_ms) \
+#define EXPECTED_MS \
+	SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')")
+#define JOBS_IN(state, since) \
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, " \
 	"j.gpu, CASE WHEN c.id IS NOT NULL THEN 'comparison' " \
 	"WHEN j.rejudged_id IS NOT NULL THEN 'rejudging' " \
 	"WHEN s.dry_run THEN 'dry run' ELSE s.mode END AS mode, " \
 	"j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
-	"c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, " MAY_SEE_JOB \
-	" AS visible, j.priority, " expected_ms " AS expected_ms, " \
+	"c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, s.user_id AS author_id, " \
+	"l.id AS leaderboard_id, l.visibility = 'public' AS is_public, s.dry_run, " \
+	"j.priority, " EXPECTED_MS " AS expected_ms, " \
 	"IF(j.state = 'running', " \
 	"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms " \
 	"FROM (SELECT id FROM jobs WHERE state = '" state "' " \
@@ -56,17 +63,20 @@ static const struct column JOB_COLUMNS[] = {
 	"ON s.id = COALESCE(j.submission_id, c.challenger_id, a.submission_id) " \
 	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users u ON u.id = s.user_id " \
 	"LEFT JOIN (submissions r JOIN users ru ON ru.id = r.user_id) ON r.id = c.incumbent_id)"
-#define RUNNING_JOBS(expected_ms) JOBS_IN("running", "started_at", expected_ms)
-#define QUEUED_JOBS(expected_ms) JOBS_IN("queued", "queued_at", expected_ms)
-#define JOBS_WITH(expected_ms) \
-	SELECT(struct queue_job, JOB_COLUMNS, \
-		RUNNING_JOBS(expected_ms) " UNION ALL " QUEUED_JOBS( \
-			expected_ms) " ORDER BY state = 'queued', since_ms, id")
-static const struct statement JOBS = JOBS_WITH(
-	SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')"));
-/* Reads the jobs without the times expected for them, because live.js polls often and needs no
- * estimates. */
-static const struct statement JOBS_AS_THEY_ARE = JOBS_WITH("NULL");
+#define RUNNING_JOBS JOBS_IN("running", "started_at")
+#define QUEUED_JOBS JOBS_IN("queued", "queued_at")
+static const struct statement JOBS = SELECT(struct queue_job, JOB_COLUMNS,
+	RUNNING_JOBS " UNION ALL " QUEUED_JOBS " ORDER BY state = 'queued', since_ms, id");
+static struct kept_answer jobs_kept = KEPT_ANSWER(&JOBS, "ii", most_jobs, most_jobs);
+
+/* The leaderboards all of which the viewer may read. */
+struct read_leaderboard {
+	int64_t id;
+};
+static const struct column READ_COLUMNS[] = { INTEGER(struct read_leaderboard, id) };
+#define MAY_READ SQL_MAY_READ("l")
+static const struct statement READ_LEADERBOARDS = SELECT(
+	struct read_leaderboard, READ_COLUMNS, "SELECT l.id FROM leaderboards l WHERE " MAY_READ);
 
 /* One row per device. If there is no worker, there is one row with NULL as worker. */
 struct device_row {
@@ -105,43 +115,77 @@ static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS
 	"busy.lease_owner IS NOT NULL AS runs, "
 	"COALESCE(w.seen_at" SQL_IS_ONLINE "AND " DEVICE_TAKES_JOBS ", 0) AS takes, "
 	"g.waits_since IS NOT NULL AS waits "
-	"FROM (SELECT IF(?, (SELECT COUNT(*) FROM (SELECT id FROM jobs "
-	"WHERE state IN ('running', 'queued') LIMIT ?) open), 0) AS jobs) c "
+	"FROM (SELECT COUNT(*) AS jobs FROM (SELECT id FROM jobs "
+	"WHERE state IN ('running', 'queued') LIMIT ?) open) c "
 	"LEFT JOIN workers w ON TRUE LEFT JOIN gpus g ON g.worker_id = w.id "
 	"LEFT JOIN (SELECT DISTINCT lease_owner, lease_device FROM jobs "
 	"WHERE state = 'running') busy "
 	"ON busy.lease_owner = w.name AND busy.lease_device = g.uuid "
 	"ORDER BY w.seen_at" SQL_IS_ONLINE "DESC, w.name, g.model, g.uuid LIMIT ?");
 
-static int read_queue_jobs(
-	struct request *request, const struct statement *statement, struct queue_view *view)
+static struct kept_answer devices_kept = KEPT_ANSWER(&DEVICES, "ii", most_counted, most_devices);
+
+static bool has_private(const struct queue_view *view)
 {
-	struct queue_job *jobs;
-	size_t count;
-	int rc = database_rows(request->db, request->arena, statement, &jobs, &count, request->error,
-		"iiiiii", request->viewer.id, request->viewer.id, (int64_t)most_jobs, request->viewer.id,
-		request->viewer.id, (int64_t)most_jobs);
-	if (rc)
-		return rc;
-	view->jobs = jobs;
-	view->job_count = count < most_jobs ? count : most_jobs;
-	while (view->running < view->job_count && strcmp(jobs[view->running].state, "running") == 0)
-		view->running++;
-	return 0;
+	for (size_t i = 0; i < view->job_count; i++)
+		if (!view->jobs[i].is_public)
+			return true;
+	return false;
 }
 
-/* Also counts the queued and running jobs that were not read. There can be some only if the list of
- * jobs is full, so only then does the statement count jobs. */
-int queue_read_devices(struct request *request, struct queue_view *view)
+static bool has_dry_runs(const struct queue_view *view)
 {
-	struct device_row *rows;
-	size_t count;
-	int rc =
-		database_rows(request->db, request->arena, &DEVICES, &rows, &count, request->error, "iii",
-			(int64_t)(view->job_count == most_jobs), (int64_t)most_counted, (int64_t)most_devices);
+	for (size_t i = 0; i < view->job_count; i++)
+		if (view->jobs[i].dry_run)
+			return true;
+	return false;
+}
+
+/* Sets which jobs the visitor may see: as SQL_MAY_SEE and SQL_MAY_SEE_TRIAL say
+ * (lib/leaderboard/visibility.h). */
+static int mark_visible(struct request *request, struct queue_view *view)
+{
+	const struct viewer *viewer = &request->viewer;
+	struct seen_leaderboards seen = { 0 }, read = { 0 };
+	int rc = has_private(view) ? seen_leaderboards_read(request, &seen) : 0;
+	if (!rc && viewer->id && has_dry_runs(view))
+		rc = database_rows(request->db, request->arena, &READ_LEADERBOARDS, &read.ids, &read.count,
+			request->error, "i", viewer->id);
+	for (size_t i = 0; i < view->job_count && !rc; i++) {
+		struct queue_job *job = &view->jobs[i];
+		bool is_read = viewer_acts_for(viewer, job->author_id)
+			|| seen_leaderboards_have(&read, job->leaderboard_id);
+		job->visible = (job->is_public || seen_leaderboards_have(&seen, job->leaderboard_id))
+			&& (!job->dry_run || is_read);
+	}
+	return rc;
+}
+
+static int read_queue_jobs(struct request *request, struct queue_view *view)
+{
+	struct database_answer answer;
+	int rc = kept_answer_read(request->db, request->arena, &jobs_kept, &answer, request->error);
 	if (rc)
 		return rc;
-	int64_t jobs = count ? rows[0].jobs : 0;
+	view->jobs = answer.rows;
+	view->job_count = answer.count < most_jobs ? answer.count : most_jobs;
+	while (
+		view->running < view->job_count && strcmp(view->jobs[view->running].state, "running") == 0)
+		view->running++;
+	return mark_visible(request, view);
+}
+
+/* Also finds out how many queued and running jobs were not read. There can be some only if the list
+ * of jobs is full. */
+int queue_read_devices(struct request *request, struct queue_view *view)
+{
+	struct database_answer answer;
+	int rc = kept_answer_read(request->db, request->arena, &devices_kept, &answer, request->error);
+	if (rc)
+		return rc;
+	const struct device_row *rows = answer.rows;
+	const size_t count = answer.count;
+	int64_t jobs = count && view->job_count == most_jobs ? rows[0].jobs : 0;
 	view->more = jobs > (int64_t)view->job_count ? jobs - (int64_t)view->job_count : 0;
 	view->even_more = jobs == most_counted;
 	struct queue_device *devices = arena_array(request->arena, struct queue_device, count + 1);
@@ -282,10 +326,9 @@ static void sort_by_turns(struct queue_view *view)
 			by_turn);
 }
 
-static int read_queue(
-	struct request *request, const struct statement *jobs, struct queue_view *view)
+int queue_read(struct request *request, struct queue_view *view)
 {
-	int rc = read_queue_jobs(request, jobs, view);
+	int rc = read_queue_jobs(request, view);
 	if (!rc)
 		rc = queue_read_devices(request, view);
 	if (rc)
@@ -297,11 +340,6 @@ static int read_queue(
 	cut_list(view);
 	request->may_be_cached = true;
 	return 0;
-}
-
-int queue_read(struct request *request, struct queue_view *view)
-{
-	return read_queue(request, &JOBS, view);
 }
 
 int page_queue(struct request *request)
@@ -345,7 +383,7 @@ static json_t *queue_device_json(const struct queue_device *device)
 int page_queue_status(struct request *request)
 {
 	struct queue_view view = { 0 };
-	int rc = read_queue(request, &JOBS_AS_THEY_ARE, &view);
+	int rc = queue_read(request, &view);
 	if (rc)
 		return rc;
 	json_t *jobs = json_array(), *devices = json_array();

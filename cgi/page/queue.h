@@ -9,11 +9,12 @@
 #include <stdint.h>
 
 struct queue_job {
-	int64_t id, submission_id, user_id, attempt, since_ms;
+	int64_t id, submission_id, user_id, author_id, leaderboard_id, attempt, since_ms;
+	int64_t is_public, dry_run; /* the leaderboard; the submission */
 	const char *leaderboard, *user, *gpu, *mode, *state, *progress, *lease_owner;
 	int64_t comparison_id; /* ID of the comparison; SQL_NULL_INTEGER: the job is no comparison */
 	int64_t rival_id;      /* the rival's submission in a comparison; else SQL_NULL_INTEGER */
-	int64_t visible;       /* the visitor may see the job; the list omits others */
+	bool visible;          /* the visitor may see the job; the list omits others */
 	const char *rival;     /* user of the rival; NULL: no comparison */
 	int64_t priority;
 	double expected_ms, running_ms; /* as in lib/job/wait.h */

@@ -67,9 +67,6 @@ static const struct statement FILTERED_PAGE =
 static const struct statement FILTERED_ALL = SELECT(struct ranking_row, FOUND_COLUMNS, FILTERED);
 static const struct statement BETWEEN =
 	SELECT(struct ranking_row, ROW_COLUMNS, "SELECT " FIELDS ROWS_BETWEEN " ORDER BY r.position");
-static const struct statement ALL = SELECT(struct ranking_row, ROW_COLUMNS,
-	"SELECT " FIELDS " FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_RANKING
-	" ORDER BY r.position");
 
 /* ---- the filter ---- */
 
@@ -201,14 +198,21 @@ static void take_page(struct answer answer, struct ranking_list *list)
 	list->row_count = kept;
 }
 
+int ranking_rows_read(struct request *request, struct arena *arena,
+	const struct shown_leaderboard *shown, const struct ranked_gpu *gpu, int64_t first,
+	int64_t last, struct ranking_row **rows, size_t *count)
+{
+	return database_rows(request->db, arena, &BETWEEN, rows, count, request->error, "iisii",
+		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name, first, last);
+}
+
 static int ask_for_page(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, const struct paging *paging, struct answer *answer)
 {
 	int64_t first = paging->first, last = paging->last;
 	if (!request->viewer.id)
-		return database_rows(request->db, request->arena, &BETWEEN, &answer->rows, &answer->count,
-			request->error, "iisii", shown->leaderboard.id, shown->leaderboard.task_version_id,
-			gpu->name, first, last);
+		return ranking_rows_read(
+			request, request->arena, shown, gpu, first, last, &answer->rows, &answer->count);
 	return database_rows(request->db, request->arena, &PAGE_AND_OWN, &answer->rows, &answer->count,
 		request->error, "iisiiiisi", shown->leaderboard.id, shown->leaderboard.task_version_id,
 		gpu->name, first, last, shown->leaderboard.id, shown->leaderboard.task_version_id,
@@ -334,13 +338,14 @@ int ranking_list_read_all(struct request *request, const struct shown_leaderboar
 		return rc;
 	take_baselines(notes, list);
 	list->best_ns = gpu->fastest_ns;
-	if (list->is_filtered)
-		return database_rows(request->db, request->arena, &FILTERED_ALL, &list->rows,
-			&list->row_count, request->error, FILTER_BINDS,
-			FILTER_VALUES(request, shown, gpu, &list->filter, UINT32_MAX, 0));
-	return database_rows(request->db, request->arena, &ALL, &list->rows, &list->row_count,
-		request->error, "iis", shown->leaderboard.id, shown->leaderboard.task_version_id,
-		gpu->name);
+	list->total = gpu->entries;
+	if (!list->is_filtered)
+		return 0;
+	rc = database_rows(request->db, request->arena, &FILTERED_ALL, &list->rows, &list->row_count,
+		request->error, FILTER_BINDS,
+		FILTER_VALUES(request, shown, gpu, &list->filter, UINT32_MAX, 0));
+	list->total = (int64_t)list->row_count;
+	return rc;
 }
 
 int ranking_list_read_behind(struct request *request, const struct shown_leaderboard *shown,
@@ -352,9 +357,8 @@ int ranking_list_read_behind(struct request *request, const struct shown_leaderb
 	if (rc)
 		return rc;
 	take_baselines(notes, list);
-	return database_rows(request->db, request->arena, &BETWEEN, &list->rows, &list->row_count,
-		request->error, "iisii", shown->leaderboard.id, shown->leaderboard.task_version_id,
-		gpu->name, after + 1, after + most);
+	return ranking_rows_read(request, request->arena, shown, gpu, after + 1, after + most,
+		&list->rows, &list->row_count);
 }
 
 /* ---- addresses ---- */

@@ -65,13 +65,19 @@ int ranking_list_read(struct request *request, const struct shown_leaderboard *s
 int ranking_list_has_viewer(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, bool *ranked);
 
-/* Reads all rows that match the filter, and the baselines, without comparisons. */
+/* Like ranking_list_read, but the rows are all that match the filter, without comparisons. Without
+ * a filter there are none: read them with ranking_rows_read, up to list->total. */
 int ranking_list_read_all(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, struct ranking_list *list);
 
 /* Reads at most `most` rows after position `after` (0: from the first), in ranking order. */
 int ranking_list_read_behind(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, int64_t after, int64_t most, struct ranking_list *list);
+
+/* Reads only the rows of these positions, in ranking order, into `arena`. */
+int ranking_rows_read(struct request *request, struct arena *arena,
+	const struct shown_leaderboard *shown, const struct ranked_gpu *gpu, int64_t first,
+	int64_t last, struct ranking_row **rows, size_t *count);
 
 /* Returns the encoded path "/leaderboard/NAME", then `ending` (".csv" or ""), then the query. A
  * NULL filter and page 0 are left out of the query. */

@@ -221,6 +221,30 @@ bool shows_old_version(const struct shown_leaderboard *shown)
 	return shown->leaderboard.version_number != shown->newest_number;
 }
 
+struct id_row {
+	int64_t id;
+};
+static_assert(sizeof(struct id_row) == sizeof(int64_t), "the rows are an array of IDs");
+static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
+static const struct statement SEEN = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT l.id FROM leaderboards l WHERE l.visibility <> 'public' AND " SQL_MAY_SEE("l"));
+
+int seen_leaderboards_read(struct request *request, struct seen_leaderboards *seen)
+{
+	*seen = (struct seen_leaderboards){ 0 };
+	return request->viewer.id ? database_rows(request->db, request->arena, &SEEN, &seen->ids,
+			   &seen->count, request->error, "i", request->viewer.id)
+							  : 0;
+}
+
+bool seen_leaderboards_have(const struct seen_leaderboards *seen, int64_t id)
+{
+	for (size_t i = 0; i < seen->count; i++)
+		if (seen->ids[i] == id)
+			return true;
+	return false;
+}
+
 static int unknown_gpu(
 	struct request *request, const struct shown_leaderboard *shown, const char *wanted)
 {

@@ -67,4 +67,13 @@ const char *leaderboard_state_of(int64_t deadline_ms, int64_t accepting, int64_t
 /* "Python", "CUDA C++". */
 const char *language_title(const char *language);
 
+/* Reads the IDs of the leaderboards that are not public and that the viewer may see. Reads nothing
+ * for a visitor who is not logged in. seen_leaderboards_have: `id` is one of them. */
+struct seen_leaderboards {
+	const int64_t *ids;
+	size_t count;
+};
+int seen_leaderboards_read(struct request *request, struct seen_leaderboards *seen);
+bool seen_leaderboards_have(const struct seen_leaderboards *seen, int64_t id);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "cgi/http/paging.h"
 #include "cgi/http/session.h"
+#include "cgi/page/job_words.h"
 #include "cgi/page/pages.h"
 #include "cgi/render/html.h"
 #include "lib/base/format.h"
@@ -122,7 +123,6 @@ static const struct statement *const FIRST_PARTS[] = {
 static const struct bundle FIRST = BUNDLE(FIRST_PARTS);
 enum {
 	ANSWER_DEVICES,
-	ANSWER_LINE,
 	ANSWER_STOP,
 	ANSWER_LAST,
 	ANSWER_FROM,
@@ -132,7 +132,6 @@ enum {
 };
 static const struct statement *const FORM_PARTS[] = {
 	[ANSWER_DEVICES] = &DEVICES,
-	[ANSWER_LINE] = &wait_reading,
 	[ANSWER_STOP] = &intake_reading,
 	[ANSWER_LAST] = &LAST_CHOICES,
 	[ANSWER_FROM] = &CHOICES_OF,
@@ -157,14 +156,12 @@ static int read_submit_form(struct request *request, const struct submit_form *f
 	const struct quota_use uses[static quota_modes], struct database_answer *answers)
 {
 	int64_t viewer = request->viewer.id, user = viewer_author_on(request, form->leaderboard->id),
-			leaderboard_id = form->leaderboard->id, version = form->leaderboard->task_version_id,
-			none = 0;
+			leaderboard_id = form->leaderboard->id, version = form->leaderboard->task_version_id;
 	if (!user)
 		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers,
-			request->error, "iii", leaderboard_id, none, none);
+			request->error, "i", leaderboard_id);
 	return database_answers(request->db, request->arena, &FORM, answers, request->error,
 		"i"
-		"ii"
 		"ii"
 		"iiii"
 		"is"
@@ -173,11 +170,10 @@ static int read_submit_form(struct request *request, const struct submit_form *f
 		"iiii"
 		"iiii"
 		"iiii",
-		leaderboard_id, none, none, user, leaderboard_id, query_number(request, "from", 0),
-		leaderboard_id, viewer, viewer, version, wanted_template(request, form->task),
-		leaderboard_id, user, QUOTA_WINDOW(user, leaderboard_id, uses[0]),
-		QUOTA_WINDOW(user, leaderboard_id, uses[1]), QUOTA_WINDOW(user, leaderboard_id, uses[2]),
-		QUOTA_WINDOW(user, leaderboard_id, uses[3]));
+		leaderboard_id, user, leaderboard_id, query_number(request, "from", 0), leaderboard_id,
+		viewer, viewer, version, wanted_template(request, form->task), leaderboard_id, user,
+		QUOTA_WINDOW(user, leaderboard_id, uses[0]), QUOTA_WINDOW(user, leaderboard_id, uses[1]),
+		QUOTA_WINDOW(user, leaderboard_id, uses[2]), QUOTA_WINDOW(user, leaderboard_id, uses[3]));
 }
 
 static size_t split_gpu_names(struct arena *arena, const char *list, const char ***names)
@@ -341,7 +337,8 @@ static void tick_first(struct submit_form *form)
 /* Lists the leaderboard's devices. Ticks the devices of the earlier submission, or those ticked in
  * the form that is shown again. The only device that takes submissions is always ticked. */
 static void list_gpus(struct request *request, struct submit_form *form,
-	const struct database_answer *answers, const struct choices *choices)
+	const struct database_answer *answers, const struct database_answer *line,
+	const struct choices *choices)
 {
 	const struct device_row *devices = answers[ANSWER_DEVICES].rows;
 	const char **ticked;
@@ -362,14 +359,14 @@ static void list_gpus(struct request *request, struct submit_form *form,
 		};
 	if (request->method != METHOD_POST && !choices->id)
 		tick_first(form);
-	expect_submit_starts(request, form, &answers[ANSWER_LINE], devices);
+	expect_submit_starts(request, form, line, devices);
 }
 
 /* Reads the data for the form: the leaderboard's, and the viewer's submissions to it. */
 static int fill_form(struct request *request, struct submit_form *form,
 	const struct quota quotas[static quota_modes], int64_t revision)
 {
-	struct database_answer answers[COUNT(FORM_PARTS)];
+	struct database_answer answers[COUNT(FORM_PARTS)], line;
 	struct quota_use *uses = arena_array(request->arena, struct quota_use, quota_modes);
 	struct choices choices;
 	quotas_hold(request->config, quotas, uses);
@@ -378,6 +375,8 @@ static int fill_form(struct request *request, struct submit_form *form,
 		return rc;
 	form->task = form->view->task;
 	rc = read_submit_form(request, form, uses, answers);
+	if (!rc)
+		rc = waits_read(request, &line);
 	if (!rc)
 		rc = begin_form(request, form, answers, &choices);
 	if (rc)
@@ -388,7 +387,7 @@ static int fill_form(struct request *request, struct submit_form *form,
 		form->contest = contest->name;
 		form->contest_title = contest->title;
 	}
-	list_gpus(request, form, answers, &choices);
+	list_gpus(request, form, answers, &line, &choices);
 	for (size_t mode = 0; request->viewer.id && mode < quota_modes; mode++)
 		quota_window_read(&answers[ANSWER_WINDOWS + mode], &uses[mode]);
 	form->uses = request->viewer.id ? uses : NULL;

@@ -4,6 +4,8 @@
 #include "lib/database/database.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 
 json_t *json_text(const char *text)
 {
@@ -28,4 +30,43 @@ json_t *json_moment(int64_t ms)
 		return json_null();
 	format_iso(text, ms);
 	return json_string(text);
+}
+
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~' || *text == '"' || *text == '\\')
+			return false;
+	return true;
+}
+
+void json_append_text(struct buffer *out, const char *text)
+{
+	if (text && is_plain(text)) {
+		buffer_byte(out, '"');
+		buffer_text(out, text);
+		buffer_byte(out, '"');
+		return;
+	}
+	json_t *json = json_text(text);
+	char *dump = json_dumps(json, JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
+	json_decref(json);
+	buffer_text(out, dump ? dump : "null");
+	free(dump);
+}
+
+void json_append_count(struct buffer *out, int64_t number)
+{
+	if (number == SQL_NULL_INTEGER)
+		buffer_text(out, "null");
+	else
+		buffer_printf(out, "%lld", (long long)number);
+}
+
+void json_append_number(struct buffer *out, double number)
+{
+	if (isfinite(number))
+		buffer_printf(out, "%.17g", number);
+	else
+		buffer_text(out, "null");
 }

@@ -295,6 +295,16 @@ void wait_of_jobs(struct arena *arena, const struct database_answer *answer, con
 		find_wait(arena, &reading, job_ids[i], &waits[i]);
 }
 
+bool wait_has_job(const struct database_answer *answer, int64_t job_id)
+{
+	const struct read_row *rows = answer->rows;
+	for (size_t i = 0; i < answer->count; i++)
+		if (rows[i].devices == SQL_NULL_INTEGER && rows[i].id == job_id
+			&& isnan(rows[i].running_ms))
+			return true;
+	return false;
+}
+
 /* The job that the user would submit next is younger than all others, and its own duration does not
  * matter. A submission for several models has a job for each. Nobody knows which of these jobs runs
  * first, so each estimate ignores the others. */

@@ -45,6 +45,9 @@ extern const struct statement wait_reading;
 void wait_of_jobs(struct arena *arena, const struct database_answer *answer, const int64_t *job_ids,
 	size_t count, struct wait *waits);
 
+/* Whether the answer has the waiting job. */
+bool wait_has_job(const struct database_answer *answer, int64_t job_id);
+
 /* The wait of a job that the user would submit now, on each of these models: waits[i] belongs to
  * gpus[i]. `answer` is the result of wait_reading, bound by (0, 0). */
 void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id,

@@ -216,7 +216,7 @@ def a_page_of_100_rows_is_small_and_has_five_columns():
 	more = anyone.fresh("/leaderboard/small?gpu=H200&columns=all&user=ser")
 	contains(more.text, '<input type="hidden" name="columns" value="all">')
 	contains(more.text, "small?gpu=H200&amp;user=ser&amp;columns=all&amp;page=2")
-	contains(more.text, 'small.csv?gpu=H200&amp;user=ser"')
+	contains(more.text, 'small.csv?gpu=H200&amp;user=ser&amp;page=all"')
 	contains(more.text, 'href="/leaderboard/small?gpu=H200&amp;user=ser">Fewer columns')
 
 
@@ -273,7 +273,7 @@ def a_rank_that_spans_two_pages_has_the_same_gaps_on_both():
 		equal([row[3:5] for row in (last, first, second, found)], [["+900 %", "+0.9 %"]] * 4)
 		# user103 takes 113 µs, and the rank above 110 µs.
 		equal([third[0], *third[3:5]], ["103", "+927 %", "+2.7 %"])
-		rows = anyone.fresh("/leaderboard/small.json?gpu=H200").json["rows"]
+		rows = anyone.fresh("/leaderboard/small.json?gpu=H200&page=all").json["rows"]
 		equal([row["tie"] for row in rows[98:103]], [False, True, True, True, False])
 	finally:
 		for n in (101, 102):
@@ -355,8 +355,8 @@ def the_pages_and_exports_of_a_filter_keep_it():
 	text = anyone.fresh("/leaderboard/small?gpu=H200&period=week&user=ser").text
 	for path in (
 		"small?gpu=H200&amp;user=ser&amp;period=week&amp;page=2",
-		"small.json?gpu=H200&amp;user=ser&amp;period=week",
-		"small.csv?gpu=H200&amp;user=ser&amp;period=week",
+		"small.json?gpu=H200&amp;user=ser&amp;period=week&amp;page=all",
+		"small.csv?gpu=H200&amp;user=ser&amp;period=week&amp;page=all",
 		"small?gpu=CPU&amp;user=ser&amp;period=week",
 	):
 		contains(text, f'href="/leaderboard/{path}"')
@@ -422,12 +422,50 @@ def json_has_the_stable_members_and_takes_the_same_filters():
 		],
 		["user240"],
 	)
-	equal(len(anyone.fresh("/leaderboard/small.json?gpu=H200&period=week").json["rows"]), 125)
+	equal(
+		len(anyone.fresh("/leaderboard/small.json?gpu=H200&period=week&page=all").json["rows"]), 125
+	)
 	equal(anyone.fresh("/leaderboard/small.json?gpu=H200&period=x").status, 400)
 	equal(
 		[row["user"] for row in ada.fresh("/leaderboard/small.json?gpu=H200&mine=1").json["rows"]],
 		["ada"],
 	)
+
+
+def pages_of(address):
+	"""The pages of a JSON export, found by following `next`."""
+	pages = []
+	while address:
+		pages.append(anyone.fresh(address).json)
+		address = pages[-1]["next"]
+	return pages
+
+
+def csv_rows(answer):
+	return list(csv.DictReader(io.StringIO(answer.text)))
+
+
+@test
+def exports_come_in_pages_of_100_rows_and_whole_with_page_all():
+	for query in ("gpu=H200", "gpu=H200&period=week", "gpu=H200&user=ser"):
+		pages = pages_of(f"/leaderboard/small.json?{query}")
+		whole = anyone.fresh(f"/leaderboard/small.json?{query}&page=all").json
+		equal({len(page["rows"]) for page in pages[:-1]}, {100})
+		equal([row for page in pages for row in page["rows"]], whole["rows"])
+		equal({page["total"] for page in pages}, {len(whole["rows"])})
+		count = len(pages)
+		equal([page["page"] for page in pages], list(range(1, count + 1)))
+		equal({page["pages"] for page in pages}, {count})
+		equal([whole[key] for key in ("page", "pages", "next")], [None] * 3)
+		files = [anyone.fresh(f"/leaderboard/small.csv?{query}")]
+		while link := files[-1].headers["Link"]:
+			files.append(anyone.fresh(re.fullmatch(r'<(.*)>; rel="next"', link)[1]))
+		equal(
+			[row for file in files for row in csv_rows(file)],
+			csv_rows(anyone.fresh(f"/leaderboard/small.csv?{query}&page=all")),
+		)
+		equal(len(files), count)
+		equal(anyone.fresh(f"/leaderboard/small.json?{query}&page={count + 1}").status, 404)
 
 
 @test

@@ -37,8 +37,8 @@ ENTRY = re.compile(r"^(?:\d{6} [ \d]\d:\d\d:\d\d)?\t+ *(\d+) (\w[\w ]*)\t", re.M
 
 # Queries that an answer may make, besides the one for the session.
 MOST_QUESTIONS = 2
-# These pages read everything in one query, and in another one the queue while a job waits.
-ONE_QUESTION = ("/submission/*", "/submission/*/status")
+# This page reads everything in one query, and in another one the queue while a job waits.
+ONE_QUESTION = ("/submission/*",)
 QUEUE = " AS running_ms "
 # The same for visitors who are not signed in: a contest, its problems and its standings.
 MORE_FOR_ANYONE = {"/contest/*": 3}
@@ -112,11 +112,9 @@ def asked_since(begin):
 def connection_of_the_pages():
 	"""The number of podium-web's connection in the log, which also has the worker's queries."""
 	begin = log.stat().st_size
-	crowd.client("anyone").get("/")
+	crowd.client("anyone").get("/leaderboard/bench")
 	return next(
-		connection
-		for connection, question in asked_since(begin)
-		if "leaderboard_counts" in question
+		connection for connection, question in asked_since(begin) if "wanted_visibility" in question
 	)
 
 
@@ -263,6 +261,36 @@ def every_query_reads_a_bounded_number_of_rows():
 		if route not in REHEARSALS:
 			blocks += check_rows(who, address, questions, MORE_ROWS.get(route, MOST_ROWS))
 	equal(blocks > 12, True)
+
+
+@test
+def a_poll_of_a_waiting_submission_asks_one_short_question():
+	questions = asked[
+		"user1", "/submission/*/status", "/submission/{waiting}/status".format(**crowd.numbers)
+	]
+	own = [question for question in questions if QUEUE not in question]
+	equal((len(own), rows_read_by(own)[0] < 12), (1, True))
+
+
+@test
+def a_whole_ranking_is_sent_piece_by_piece():
+	address = "/leaderboard/bench.json?gpu=H200"
+	whole = fetch("anyone", f"{address}&page=all")
+	equal(
+		(whole.json["rows"][:100], "Content-Length" in whole.headers),
+		(fetch("anyone", address).json["rows"], False),
+	)
+	equal(len(whole.json["rows"]) > 1000, True)
+	equal(
+		[row["user"] for row in whole.json["rows"]],
+		[
+			row["user"]
+			for page in range(1, whole.json["total"] // 100 + 2)
+			for row in fetch("anyone", f"{address}&page={page}").json["rows"]
+		],
+	)
+	pieces = [q for q in questions_of("anyone", f"{address}&page=all") if "BETWEEN" in q]
+	equal(len(pieces), whole.json["total"] // 500 + 1)
 
 
 @test
