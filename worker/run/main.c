@@ -252,19 +252,20 @@ static bool run_jobs(struct inbox *inbox, struct events *events, int base,
 	const struct options *options, const struct sandbox_host *host, const json_t *devices)
 {
 	struct machine machine = machine_make(host, base, options->kits);
-	struct zygote zygote = zygote_none;
+	struct zygote zygotes[ZYGOTES] = { zygote_none, zygote_none };
 	bool good = true;
-	if (options->python)
-		zygote_start(&zygote, options->python);
+	for (enum zygote_kind kind = 0; kind < ZYGOTES && options->python; kind++)
+		zygote_start(&zygotes[kind], kind, options->python);
 	event_ready(events, devices);
 	for (json_t *message; good && (message = inbox_next(inbox));) {
-		good = run_job(message, base, host, &machine, &zygote, inbox, events);
+		good = run_job(message, base, host, &machine, zygotes, inbox, events);
 		json_decref(message);
 		inbox->running = -1;
 		if (options->once)
 			break;
 	}
-	zygote_end(&zygote);
+	for (enum zygote_kind kind = 0; kind < ZYGOTES; kind++)
+		zygote_end(&zygotes[kind]);
 	machine_free(&machine);
 	if (events->lost)
 		log_error("The reader of the events is gone.");
