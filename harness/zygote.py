@@ -16,8 +16,8 @@ These descriptors come with a message, in this order:
     places        the namespaces to join; "places" has their indices among all descriptors
 
 worker/run/sandbox/enter.c, which podium-run itself uses, enters the sandbox. The zygote gets it as
-a shared object on descriptor 4. Descriptor 5 is this file. The answers are {"pid": ...}, then {"begins": true} from the
-program when everything is set up, or {"error": "..."}.
+a shared object on descriptor 4. Descriptor 5 is this file. The answers are {"pid": ...}, then
+{"begins": true} from the program when everything is set up, or {"error": "..."}.
 
 A program is a grandchild whose parent ends immediately. podium-run adopts orphans, so it can wait
 for the program as for its own child. A fork copies the page tables of torch, which takes
