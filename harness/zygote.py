@@ -1,6 +1,8 @@
-"""The zygote: a Python process that has imported slow modules and forks each program of podium-run.
+"""A zygote: a Python process that has imported slow modules and forks programs of podium-run.
 
-podium-run starts the zygote with a socket as descriptor 3 and sends one message for each program:
+podium-run starts two zygotes, one for judges and one for programs with a submission, so that the
+addresses of one side say nothing about those of the other. A zygote has a socket as descriptor 3.
+podium-run sends one message for each program:
 
     {"arguments": ["eval.py", "test", "../cases.txt"], "parent": 4711, "own": 4,
      "places": [-1, 7, 8, ...], "forks": true}
@@ -14,8 +16,8 @@ These descriptors come with a message, in this order:
     places        the namespaces to join; "places" has their indices among all descriptors
 
 worker/run/sandbox/enter.c, which podium-run itself uses, enters the sandbox. The zygote gets it as
-a shared object on descriptor 4. The answers are {"pid": ...}, then {"begins": true} from the
-program when everything is set up, or {"error": "..."}.
+a shared object on descriptor 4. Descriptor 5 is this file. The answers are {"pid": ...}, then
+{"begins": true} from the program when everything is set up, or {"error": "..."}.
 
 A program is a grandchild whose parent ends immediately. podium-run adopts orphans, so it can wait
 for the program as for its own child. A fork copies the page tables of torch, which takes
@@ -36,10 +38,10 @@ import socket
 import sys
 import types
 
-CONTROL, LIBRARY = 3, 4  # the socket and worker/run/sandbox/enter.c
+CONTROL, LIBRARY, CODE = 3, 4, 5  # the socket, worker/run/sandbox/enter.c, this file
 HIGH = 512  # above all descriptors that programs expect
 MOST_BYTES = 1 << 16
-PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
+PR_SET_DUMPABLE, PR_SET_NAME, PR_SET_CHILD_SUBREAPER = 4, 15, 36
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -47,6 +49,22 @@ libc = ctypes.CDLL(None, use_errno=True)
 def prctl(option, value):
 	if libc.prctl(option, value, 0, 0, 0):
 		raise OSError(ctypes.get_errno(), "prctl")
+
+
+def find_command_line():
+	"""The address and length of this process's arguments, which lists of processes show."""
+	with open("/proc/self/stat") as stream:
+		fields = stream.read().rpartition(")")[2].split()
+	begin, end = int(fields[45]), int(fields[46])  # arg_start and arg_end of proc(5)
+	return begin, end - begin
+
+
+def set_title(words):
+	"""Makes lists of processes show these words, as far as they fit."""
+	address, length = COMMAND_LINE
+	text = b"\0".join(os.fsencode(word) for word in words)[: length - 1]
+	ctypes.memmove(address, text.ljust(length, b"\0"), length)
+	prctl(PR_SET_NAME, os.path.basename(os.fsencode(words[1])))
 
 
 def load_sandbox():
@@ -341,6 +359,7 @@ def enter(answer, message, entry, places):
 
 def start(control, message, descriptors):
 	"""Enters the sandbox and becomes the program. Returns the function to call."""
+	set_title([sys.executable, *message["arguments"]])
 	moved = [move_up(descriptor) for descriptor in descriptors]
 	own, (folder, environment, about) = (
 		moved[: message["own"]],
@@ -396,6 +415,9 @@ def serve():
 
 
 prctl(PR_SET_DUMPABLE, 0)  # a submission of the same user must not read the zygote
+prctl(PR_SET_NAME, b"podium-zygote")
+os.closerange(CODE, CODE + 1)
+COMMAND_LINE = find_command_line()
 sandbox = load_sandbox()
 import_slow_modules()
 gc.collect()

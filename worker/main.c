@@ -2,11 +2,13 @@
 #include "lib/base/clock.h"
 #include "lib/base/config.h"
 #include "lib/base/log.h"
+#include "lib/base/member.h"
 #include "lib/base/scope.h"
 #include "lib/base/service.h"
 #include "lib/base/usage.h"
 #include "lib/job/lease_grace.h"
 #include "lib/job/programs.h"
+#include "lib/job/required_walls.h"
 #include "sql/schema.h"
 #include "worker/cluster.h"
 #include "worker/register_host.h"
@@ -75,11 +77,34 @@ static const char *check_host(
 	struct arena *arena, const struct config *config, const char *runner, int wake)
 {
 	const char *words[] = { runner, "--check-host=json", "--directory", config->worker_directory,
-		NULL };
+		required_walls_option(arena, config->accept_missing_walls), NULL };
 	cleanup_free char *checks = runner_ask(words, wake);
 	if (checks)
 		log_checks(checks);
 	return checks ? arena_strdup(arena, checks) : NULL;
+}
+
+/* Returns why this host may run no job, NULL if it may. Logs the reason. */
+static const char *find_obstacle(struct arena *arena, const char *checks)
+{
+	static const char prefix[] = "wall: ";
+	cleanup_buffer struct buffer missing = { 0 };
+	struct error error = { 0 };
+	json_t *root = checks ? json_loads(checks, 0, NULL) : NULL, *check;
+	size_t i;
+	json_array_foreach(root, i, check)
+	{
+		const char *name = member_text(check, "name");
+		if (strncmp(name, prefix, strlen(prefix)) == 0
+			&& strcmp(member_text(check, "state"), "fault") == 0)
+			buffer_printf(&missing, "%s%s", missing.length ? ", " : "", name + strlen(prefix));
+	}
+	json_decref(root);
+	if (!missing.length)
+		return NULL;
+	required_walls_refuse(missing.data, &error);
+	log_error("%s", error.text);
+	return arena_strdup(arena, error.text);
 }
 
 /* ---- running ---- */
@@ -93,9 +118,10 @@ struct worker {
 	struct database *db;
 	struct lease_grace lease_grace;
 	struct cache cache;
-	int stop, drain;    /* event descriptors that the slots watch */
-	struct beat *beats; /* one for each slot */
-	bool hands_in;      /* podium-web completes our jobs (lib/judging/job_completion.h) */
+	int stop, drain;      /* event descriptors that the slots watch */
+	struct beat *beats;   /* one for each slot */
+	const char *obstacle; /* why no job may run here; NULL: jobs may run */
+	bool hands_in;        /* podium-web completes our jobs (lib/judging/job_completion.h) */
 	/* This program is too old for the database and claims no job (worker/queue.h). */
 	bool is_too_old;
 	bool has_failed;
@@ -125,6 +151,7 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 			.all_count = registration->device_count,
 			.tools = registration->tools,
 			.runner_program = runner,
+			.obstacle = worker->obstacle,
 			.stop = worker->stop,
 			.drain = worker->drain,
 			.beat = &worker->beats[worker->running],
@@ -332,7 +359,7 @@ static int run_worker(
 		rc = start_slots(worker, runner, error);
 	if (rc && !worker->running)
 		return rc;
-	service_ready("Takes jobs");
+	service_ready(worker->obstacle ? "Takes no job" : "Takes jobs");
 	log_info("Worker %s is ready; Python: %s; nvcc: %s.", worker->registration.name,
 		*tools->python ? tools->python : "none", *tools->nvcc ? tools->nvcc : "none");
 	serve_until_signal(worker, signals);
@@ -414,6 +441,7 @@ static int start_worker(const struct config *config, const sigset_t *signals, st
 			.instance = ((int64_t)randombytes_random() << 31) + randombytes_random(),
 		},
 	};
+	worker.obstacle = find_obstacle(arena, worker.registration.checks);
 	cache_open(&worker.cache, config);
 	int rc = run_worker(&worker, runner, signals, error);
 	cache_close(&worker.cache);
@@ -450,7 +478,8 @@ int main(int count, char **words)
 	/* The worker holds the database's password and the secret seeds. A submission of the same user
 	 * must not read its memory. */
 	prctl(PR_SET_DUMPABLE, 0);
-	if (sodium_init() < 0 || config_load(&config, &error) || prepare_log(&config, &error)
+	if (sodium_init() < 0 || config_load(&config, &error)
+		|| required_walls_check(config.accept_missing_walls, &error) || prepare_log(&config, &error)
 		|| start_worker(&config, &signals, &error)) {
 		if (error.text[0])
 			log_error("%s", error.text);

@@ -58,6 +58,15 @@ void quarantine_wait(struct quarantine *quarantine, struct database *db, const s
 	store_reason(quarantine, db);
 }
 
+void quarantine_keep(struct quarantine *quarantine, struct database *db, const struct error *reason)
+{
+	if (!quarantine_has_begun(quarantine))
+		quarantine->reason = *reason;
+	if (quarantine_is_over(quarantine, db))
+		quarantine->is_stored = false;
+	store_reason(quarantine, db);
+}
+
 void quarantine_pass(struct quarantine *quarantine, struct database *db)
 {
 	if (!quarantine_has_begun(quarantine))

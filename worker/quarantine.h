@@ -31,6 +31,11 @@ void quarantine_wait(
 	struct quarantine *quarantine, struct database *db, const struct error *reason);
 void quarantine_pass(struct quarantine *quarantine, struct database *db);
 
+/* Keeps a device out of service for a reason that lasts as long as the worker runs, even if an
+ * admin releases the device. Call it again from time to time. */
+void quarantine_keep(
+	struct quarantine *quarantine, struct database *db, const struct error *reason);
+
 bool quarantine_has_begun(const struct quarantine *quarantine);
 
 /* ERROR_SYSTEM with a message while the quarantine lasts. */

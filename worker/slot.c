@@ -588,7 +588,7 @@ static int make_ready(struct slot *slot, struct error *error)
 	if (rc || runner_is_there(&slot->runner))
 		return rc;
 	rc = runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory,
-		slot->tools->python, slot->stop, error);
+		slot->tools->python, slot->config->accept_missing_walls, slot->stop, error);
 	figures_add(FIGURE_RUNNERS, !rc);
 	slot->zygotes = 0;
 	return rc;
@@ -619,6 +619,16 @@ static void claim_and_run(struct slot *slot)
 		back_off(slot, &error);
 }
 
+/* Claims no job until the worker stops. */
+static void stay_closed(struct slot *slot)
+{
+	struct error error = { 0 };
+	fail(&error, ERROR_SYSTEM, "%s", slot->obstacle);
+	beat_busy(slot->beat);
+	quarantine_keep(&slot->quarantine, slot->db, &error);
+	rest_ms(slot, check_every_ms);
+}
+
 static void *slot_main(void *context)
 {
 	struct slot *slot = context;
@@ -627,7 +637,9 @@ static void *slot_main(void *context)
 	while (!is_ending(slot)) {
 		struct error error = { 0 };
 		beat_busy(slot->beat);
-		if (make_ready(slot, &error)) {
+		if (slot->obstacle) {
+			stay_closed(slot);
+		} else if (make_ready(slot, &error)) {
 			back_off(slot, &error);
 		} else if (take_turn(slot)) {
 			claim_and_run(slot);

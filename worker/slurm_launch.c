@@ -2,6 +2,7 @@
 
 #include "lib/base/scope.h"
 #include "lib/job/programs.h"
+#include "lib/job/required_walls.h"
 
 #include <stdlib.h>
 
@@ -88,6 +89,7 @@ int slurm_launch(const struct slurm_launch *launch, struct runner *runner,
 							  : "--slurm-allocation");
 	add_word(&words, "--directory");
 	add_word(&words, config->worker_directory);
+	add_word(&words, required_walls_option(arena, config->accept_missing_walls));
 	if (*launch->tools->python) {
 		add_word(&words, "--python");
 		add_word(&words, launch->tools->python);

@@ -4,6 +4,7 @@
 
 #include "cgi/page/pages.h"
 #include "lib/base/text.h"
+#include "lib/job/required_walls.h"
 #include "templates/admin_host.h"
 
 #include <jansson.h>
@@ -27,10 +28,24 @@ static const char *text_of(struct arena *arena, const json_t *object, const char
 	return arena_strdup(arena, text ? text : "");
 }
 
+/* Adds the name of a required wall that is missing. */
+static void note_wall(struct arena *arena, struct host_view *view, const struct host_row *row)
+{
+	static const char prefix[] = "wall: ";
+	if (strncmp(row->name, prefix, strlen(prefix)) != 0 || strcmp(row->state, "good") == 0)
+		return;
+	const char *wall = row->name + strlen(prefix);
+	const char **list =
+		strcmp(row->state, "fault") == 0 ? &view->missing_walls : &view->accepted_walls;
+	if (required_walls_has(wall))
+		*list = arena_printf(arena, "%s%s%s", *list, **list ? ", " : "", wall);
+}
+
 void host_read(struct arena *arena, const char *json, struct host_view *view)
 {
 	json_t *root = json ? json_loads(json, 0, NULL) : NULL, *check;
 	size_t i;
+	view->accepted_walls = view->missing_walls = "";
 	view->rows = arena_array(arena, struct host_row, json_array_size(root) + 1);
 	json_array_foreach(root, i, check)
 	{
@@ -44,6 +59,7 @@ void host_read(struct arena *arena, const char *json, struct host_view *view)
 		};
 		view->warnings += strcmp(row->state, "warning") == 0;
 		view->faults += strcmp(row->state, "fault") == 0;
+		note_wall(arena, view, row);
 	}
 	json_decref(root);
 }

@@ -19,6 +19,9 @@ struct host_view {
 	struct host_row *rows;
 	size_t count;
 	size_t warnings, faults;
+	/* Required walls that the host lacks: accept_missing_walls names the accepted ones, and the
+	 * others keep the worker from taking jobs. Names separated by commas; "": none. */
+	const char *accepted_walls, *missing_walls;
 };
 
 /* Fills rows, warnings and faults from `json`, the text that the worker has stored in

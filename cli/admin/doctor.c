@@ -6,6 +6,7 @@
 #include "lib/identity/passkey_site.h"
 #include "lib/identity/provider.h"
 #include "lib/job/programs.h"
+#include "lib/job/required_walls.h"
 #include "lib/mail/smtp.h"
 
 #include <errno.h>
@@ -54,7 +55,8 @@ int doctor_command(int argc, char **argv)
 	fflush(stdout);
 	const char *runner =
 		config.worker_runner[0] ? config.worker_runner : program_beside(arena, "podium-run");
-	execl(runner, runner, "--check-host", "--directory", config.worker_directory, (char *)NULL);
+	execl(runner, runner, "--check-host", "--directory", config.worker_directory,
+		required_walls_option(arena, config.accept_missing_walls), (char *)NULL);
 	fail(&error, ERROR_SYSTEM,
 		"%s cannot be started: %s. Install the worker's programs on this host, or name podium-run "
 		"with PODIUM_WORKER_RUNNER.",

@@ -77,7 +77,7 @@ int follow_job(const struct local_machine *local, const json_t *message, int64_t
 	const char *folder = getenv("TMPDIR");
 	folder = folder && *folder ? folder : "/tmp";
 	progress_say(progress, "starting podium-run");
-	int rc = runner_start(&following.runner, local->runner, folder, local->tools.python,
+	int rc = runner_start(&following.runner, local->runner, folder, local->tools.python, NULL,
 		interrupt->descriptor, error);
 	if (!rc)
 		rc = runner_send(&following.runner, message, error);

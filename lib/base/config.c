@@ -107,6 +107,9 @@ static const struct key {
 		"folder for files that jobs need; empty: podium-cache-UID in worker_directory"),
 	WHOLE_KEY(
 		worker_cache_mib, "256", 0, 1048576, "size limit of worker_cache in MiB; 0: keep nothing"),
+	STRING_KEY(accept_missing_walls, "",
+		"walls of the sandbox that this worker may lack and still run jobs: files, network, "
+		"processes, with commas between; docs/sandbox.md says what each of them stops"),
 	STRING_KEY(device_locks, "", "folder for the devices' lock files; empty: /run/lock, else /tmp"),
 	WHOLE_KEY(worker_cpu, "0", 0, 1, "1: offer the CPU even if there is a GPU"),
 	WHOLE_KEY(

@@ -57,8 +57,10 @@ struct config {
 	/* folder of fetched files; empty: one in worker_directory for this user */
 	char worker_cache[256];
 	int64_t worker_cache_mib; /* size limit of worker_cache; 0: keep nothing */
-	char device_locks[256];   /* folder of device lock files; empty: /run/lock, else /tmp */
-	int64_t worker_cpu;       /* 1: always offer the CPU as a device; 0: only without a GPU */
+	/* walls of the sandbox without which jobs may run (lib/job/required_walls.h) */
+	char accept_missing_walls[64];
+	char device_locks[256]; /* folder of device lock files; empty: /run/lock, else /tmp */
+	int64_t worker_cpu;     /* 1: always offer the CPU as a device; 0: only without a GPU */
 	int64_t lease_ms;
 	/* time for running jobs to finish after the worker is asked to stop; 0: requeue them
 	 * immediately */

@@ -1,5 +1,5 @@
-/* Records and fields follow the ZIP specification (APPNOTE 6.3.10), sections 4.3.7, 4.3.12 and
- * 4.3.14 to 4.3.16. */
+/* Records and fields follow the ZIP specification (APPNOTE 6.3.10), sections 4.3.7, 4.3.12,
+ * 4.3.14 to 4.3.16, 4.4.4 and 4.5.3. */
 #include "lib/files/zip_layout.h"
 
 #include "lib/base/quote.h"
@@ -16,7 +16,11 @@ enum {
 	end_bytes = 22,
 	locator_bytes = 20, /* record with the position of the Zip64 end record */
 	end64_bytes = 56,
+	extra_bytes = 4, /* heads an extra field: its ID and length */
+	zip64_id = 1,
+	zip64_sizes_bytes = 16,
 	encrypted_flags = 1 | 1 << 6,
+	sizes_follow_flag = 1 << 3, /* the header may lack sizes; they follow the data */
 };
 
 struct reader {
@@ -167,18 +171,17 @@ static int read_end(struct reader *reader, size_t most_entries)
 
 /* ---- the entries ---- */
 
-/* Computes where the entry ends: after its local header and its data. The table of contents gives
- * the data's length, `packed`. */
-static int find_data(struct reader *reader, struct zip_place *place, size_t packed)
+/* Computes where the entry ends: after its local header and its data. */
+static int find_data(struct reader *reader, struct zip_place *place)
 {
 	static const char elsewhere[] = "is not where the zip's table of contents says.";
 	if (place->begin >= reader->table || !has_record(reader, place->begin, local_bytes, "PK\3\4"))
 		return refuse_place(reader, place, elsewhere);
 	const unsigned char *header = reader->bytes + place->begin;
 	place->end = place->begin + local_bytes + read_uint16(header + 26) + read_uint16(header + 28);
-	if (place->end > reader->table || packed > reader->table - place->end)
+	if (place->end > reader->table || place->packed > reader->table - place->end)
 		return refuse_place(reader, place, elsewhere);
-	place->end += packed;
+	place->end += place->packed;
 	return 0;
 }
 
@@ -189,10 +192,11 @@ static int read_place(struct reader *reader, struct zip_place *place, const unsi
 	place->flags = read_uint16(entry + 8);
 	place->method = read_uint16(entry + 10);
 	place->begin = read_uint32(entry + 42);
-	size_t packed = read_uint32(entry + 20);
-	if (packed == UINT32_MAX || read_uint32(entry + 24) == UINT32_MAX || place->begin == UINT32_MAX)
+	place->packed = read_uint32(entry + 20);
+	place->unpacked = read_uint32(entry + 24);
+	if (place->packed == UINT32_MAX || place->unpacked == UINT32_MAX || place->begin == UINT32_MAX)
 		return refuse_zip64(reader);
-	return find_data(reader, place, packed);
+	return find_data(reader, place);
 }
 
 static int read_table(struct reader *reader)
@@ -240,8 +244,37 @@ static int check_overlaps(struct reader *reader)
 	return 0;
 }
 
-/* Compares an entry's own header with the table of contents. Sizes and checksums may differ,
- * because programs that do not know them yet write zeros into the header. */
+/* Finds the data of the extra field `id` with at least `least` bytes in a local header; NULL
+ * without one. find_data has checked that the header's parts lie before the table. */
+static const unsigned char *find_extra(const unsigned char *header, unsigned int id, size_t least)
+{
+	const unsigned char *at = header + local_bytes + read_uint16(header + 26);
+	const unsigned char *end = at + read_uint16(header + 28);
+	while (end - at >= extra_bytes) {
+		size_t length = read_uint16(at + 2), left = (size_t)(end - at) - extra_bytes;
+		if (read_uint16(at) == id && length >= least && left >= length)
+			return at + extra_bytes;
+		at += extra_bytes + (length < left ? length : left);
+	}
+	return NULL;
+}
+
+/* Compares a size in an entry's own header with the table's. A program that does not know the size
+ * when it writes the header writes 0, and marks this in the flags. A program that writes to a pipe
+ * may put the size into the Zip64 field, even of a small zip. */
+static bool is_size(
+	const unsigned char *header, size_t position, size_t zip64_position, size_t size)
+{
+	const unsigned char *zip64 = find_extra(header, zip64_id, zip64_sizes_bytes);
+	uint64_t stated = read_uint32(header + position);
+	if (stated == UINT32_MAX && zip64)
+		stated = read_uint32(zip64 + zip64_position)
+			| (uint64_t)read_uint32(zip64 + zip64_position + 4) << 32;
+	return stated == size || (!stated && (read_uint16(header + 6) & sizes_follow_flag));
+}
+
+/* Compares an entry's own header with the table of contents. The checksum may differ, because
+ * libzip checks the contents with the one in the table. */
 static int check_header(struct reader *reader, const struct zip_place *place)
 {
 	const unsigned char *header = reader->bytes + place->begin;
@@ -253,6 +286,9 @@ static int check_header(struct reader *reader, const struct zip_place *place)
 		|| ((read_uint16(header + 6) ^ place->flags) & encrypted_flags))
 		return refuse_place(reader, place,
 			"has another compression in its own header than in the zip's table of contents.");
+	if (!is_size(header, 18, 8, place->packed) || !is_size(header, 22, 0, place->unpacked))
+		return refuse_place(reader, place,
+			"has another size in its own header than in the zip's table of contents.");
 	return 0;
 }
 

@@ -17,6 +17,7 @@ struct zip_place {
 	size_t name_length;
 	size_t begin, end; /* byte positions of its header and data in the file */
 	unsigned int flags, method;
+	size_t packed, unpacked; /* bytes, as in the table of contents */
 };
 
 struct zip_layout {
@@ -30,7 +31,7 @@ struct zip_layout {
  * - a part of a split zip, and the Zip64 form
  * - more than `most_entries` entries, or a table of contents that does not fit the file
  * - entries that overlap or are not at the position in the table
- * - entries whose own header has another name or compression */
+ * - entries whose own header has another name, compression or size */
 int zip_layout_read(struct arena *arena, const void *bytes, size_t length, size_t most_entries,
 	struct zip_layout *layout, struct error *error);
 

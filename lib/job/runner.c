@@ -1,9 +1,11 @@
 #include "lib/job/runner.h"
 
+#include "lib/base/arena.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/scope.h"
 #include "lib/base/write.h"
+#include "lib/job/required_walls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,10 +93,17 @@ static int start_process(struct runner *runner, const char *const *words, char *
 }
 
 int runner_start(struct runner *runner, const char *program, const char *directory,
-	const char *python, int wake, struct error *error)
+	const char *python, const char *accepted_walls, int wake, struct error *error)
 {
-	const char *words[] = { program, "--directory", directory, *python ? "--python" : NULL, python,
-		NULL };
+	cleanup_arena struct arena *arena = arena_new();
+	const char *words[7] = { program, "--directory", directory };
+	size_t count = 3;
+	if (accepted_walls)
+		words[count++] = required_walls_option(arena, accepted_walls);
+	if (*python) {
+		words[count++] = "--python";
+		words[count++] = python;
+	}
 	int rc = start_process(runner, words, environ, -1, error);
 	return rc ? rc : wait_until_ready(runner, wake, error);
 }

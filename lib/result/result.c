@@ -137,6 +137,7 @@ static const struct fact FACTS[] = {
 	{ "kernel", "System" },
 	{ "compute_capability", "Compute capability" },
 	{ "device_uuid", "Device's id" },
+	{ "missing_walls", "Missing walls" },
 	{ "podium", "Podium" },
 };
 
@@ -164,6 +165,14 @@ size_t result_environment(struct arena *arena, const char *json, struct fact **f
 	}
 	json_decref(root);
 	return count;
+}
+
+const char *fact_find(const struct fact *facts, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(facts[i].name, name) == 0)
+			return facts[i].value;
+	return NULL;
 }
 
 static int64_t integer_of(const json_t *object, const char *key)

@@ -35,6 +35,9 @@ struct fact {
 /* The facts of a job's environment, with readable names, the device first. */
 size_t result_environment(struct arena *arena, const char *json, struct fact **facts);
 
+/* The value of the fact with this name; NULL: there is none. */
+const char *fact_find(const struct fact *facts, size_t count, const char *name);
+
 /* Reads stages.kernels; figures are -1 if ptxas did not report them. */
 struct kernel {
 	const char *name;

@@ -588,13 +588,19 @@ static void check_formula(
 	}
 }
 
+static const char NO_TESTS[] =
+	"there are no tests, so no submission can be checked; give at least one.";
+
 static void check_cases(struct task_reader *reader, const struct yaml_node *root)
 {
 	const struct yaml_node *place = yaml_find(root, "benchmarks");
-	if (!has_cases(root, "tests") && !has_cases(root, "benchmarks"))
+	bool has_tests = has_cases(root, "tests"), has_benchmarks = has_cases(root, "benchmarks");
+	if (!has_tests && !has_benchmarks)
 		task_fault(reader, place, NULL,
-			"there are neither tests nor benchmarks; give at least one benchmark.");
-	else if (!has_cases(root, "benchmarks"))
+			"there are neither tests nor benchmarks; give at least one of each.");
+	else if (!has_tests)
+		task_fault(reader, yaml_find(root, "tests"), NULL, "%s", NO_TESTS);
+	else if (!has_benchmarks)
 		task_fault(reader, place, NULL,
 			"there are no benchmarks, so nothing can be ranked; ranking_by %s needs at least "
 			"one.",
@@ -626,6 +632,8 @@ void task_read_yaml(struct task_reader *reader, const struct file *definition)
 void task_read_problem_keys(struct task_reader *reader, const struct yaml_node *root)
 {
 	task_read_map(reader, root, "the problem", PROBLEM_KEYS, problem_key_count, reader->task);
+	if (!reader->task->test_count)
+		task_fault(reader, NULL, NULL, "%s", NO_TESTS);
 	if (!reader->task->benchmark_count)
 		task_fault(reader, NULL, NULL, "there are no benchmarks, so nothing can be ranked.");
 }

@@ -72,12 +72,12 @@ def contestant_of(one):
 
 
 def zygote_of(one):
-	runner = runner_of(one)
+	"""The zygote of programs with a submission."""
 	return next(
 		(
 			pid
-			for pid in descendants(runner or 0)
-			if parent_of(pid) == runner and " -c " in command_of(pid) and not is_held(pid)
+			for pid in descendants(runner_of(one) or 0)
+			if "podium-zygote: forks programs" in command_of(pid)
 		),
 		None,
 	)

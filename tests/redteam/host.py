@@ -57,7 +57,8 @@ LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
 # Prints whether the program was forked from the zygote.
 LOOK = (
 	"from attack import custom_kernel, say\n"
-	"say(f\"warm: {b'zygote' in open('/proc/self/cmdline', 'rb').read()}\")\n"
+	"import sys\n"
+	"say(f\"warm: {any('zygote' in word for word in sys.orig_argv)}\")\n"
 )
 
 

@@ -24,6 +24,7 @@
 #define CASES \
 	"tests:\n  - {size: 128, seed: 5}\nbenchmarks:\n  - {size: 256, seed: 6}\n  - {size: 512, " \
 	"seed: 7}\n"
+#define TEST "tests: [{n: 1}]\n"
 #define GOOD HEAD FILES CONFIG CASES
 
 struct world {

@@ -198,6 +198,76 @@ static void bytes_around_the_archive_are_refused(void **state)
 	assert_refused(&zip, "has extra bytes after its end");
 }
 
+/* Writes `value` into each local header of the zip, at `position`. */
+static void change_headers(struct buffer *zip, size_t position, uint32_t value, size_t bytes)
+{
+	for (size_t at = 0; at + 30 < zip->length; at++)
+		for (size_t i = 0; i < bytes && memcmp(zip->data + at, "PK\3\4", 4) == 0; i++)
+			zip->data[at + position + i] = (char)(value >> 8 * i);
+}
+
+static void a_header_with_another_size_than_the_table_is_refused(void **state)
+{
+	(void)state;
+	enum { flags = 6, packed = 18, unpacked = 22, sizes_follow = 8 };
+	static const struct {
+		size_t position;
+		uint32_t value;
+		unsigned int flags;
+		bool is_refused;
+	} cases[] = {
+		{ packed, 4, 0, false }, { packed, 5, 0, true }, { unpacked, 3, 0, true },
+		{ unpacked, 0, 0, true }, { unpacked, 3, sizes_follow, true },
+		{ unpacked, 0, sizes_follow, false }, /* "not known yet" */
+		{ packed, 0, sizes_follow, false },
+		{ unpacked, UINT32_MAX, 0, true }, /* there is no Zip64 field */
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct zip_entry entry = {
+			.name = "a.py", .bytes = "pass", .flags = (uint16_t)cases[i].flags
+		};
+		cleanup_arena struct arena *arena = arena_new();
+		cleanup_buffer struct buffer zip = { 0 };
+		struct fileset set;
+		make_zip(&zip, &entry, 1);
+		change_headers(&zip, cases[i].position, cases[i].value, 4);
+		if (cases[i].is_refused)
+			assert_refused(&zip, "\"a.py\" has another size in its own header");
+		else
+			assert_int_equal(read_zip(arena, &zip, &set, NULL), 0);
+	}
+}
+
+/* What `zip - -` writes into a pipe: sizes in the header's Zip64 field. */
+static void a_zip64_field_in_a_header_may_state_the_sizes(void **state)
+{
+	(void)state;
+	for (uint32_t size = 3; size <= 4; size++) {
+		static const struct zip_entry entry = { .name = "a", .bytes = "pass" };
+		cleanup_arena struct arena *arena = arena_new();
+		cleanup_buffer struct buffer zip = { 0 }, changed = { 0 };
+		enum { header_bytes = 30 + 1, field_bytes = 20, end_bytes = 22, table_position = 16 };
+		struct fileset set;
+		make_zip(&zip, &entry, 1);
+		buffer_append(&changed, zip.data, header_bytes);
+		put(&changed, 1, 2);
+		put(&changed, 16, 2);
+		put(&changed, size, 4);
+		put(&changed, 0, 4);
+		put(&changed, 4, 4);
+		put(&changed, 0, 4);
+		buffer_append(&changed, zip.data + header_bytes, zip.length - header_bytes);
+		change_headers(&changed, 18, UINT32_MAX, 4);
+		change_headers(&changed, 22, UINT32_MAX, 4);
+		change_headers(&changed, 28, field_bytes, 2);
+		changed.data[changed.length - end_bytes + table_position] += field_bytes;
+		if (size == 4)
+			assert_int_equal(read_zip(arena, &changed, &set, NULL), 0);
+		else
+			assert_refused(&changed, "\"a\" has another size in its own header");
+	}
+}
+
 static void a_bomb_is_stopped_during_unpacking(void **state)
 {
 	(void)state;
@@ -425,6 +495,8 @@ int main(void)
 		cmocka_unit_test(files_that_are_no_zips_are_refused_by_name),
 		cmocka_unit_test(a_zip_cut_at_any_byte_is_refused),
 		cmocka_unit_test(bytes_around_the_archive_are_refused),
+		cmocka_unit_test(a_header_with_another_size_than_the_table_is_refused),
+		cmocka_unit_test(a_zip64_field_in_a_header_may_state_the_sizes),
 		cmocka_unit_test(a_bomb_is_stopped_during_unpacking),
 		cmocka_unit_test(the_sizes_of_all_files_are_added),
 		cmocka_unit_test(compression_methods_other_than_deflate_are_refused),

@@ -75,7 +75,7 @@ static void a_task_for_several_gpus_needs_as_many_as_its_widest_case(void **stat
 		4);
 	assert_int_equal(
 		task_most_ranks(
-			parse_good(arena, HEAD FILES CONFIG "benchmarks: [{n: 5, world_size: 2}]\n").task),
+			parse_good(arena, HEAD FILES CONFIG TEST "benchmarks: [{n: 5, world_size: 2}]\n").task),
 		1);
 }
 
@@ -130,8 +130,9 @@ static void case_values_have_python_s_form(void **state)
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	const struct task *task = parse_good(arena,
-		HEAD FILES CONFIG "benchmarks:\n  - {n: 0x10, eps: 1.0e-5, raw: 1e-5, causal: yes, none: "
-						  "null, shape: [1, [2, x]], dtype: bf16}\n")
+		HEAD FILES CONFIG TEST
+		"benchmarks:\n  - {n: 0x10, eps: 1.0e-5, raw: 1e-5, causal: yes, none: "
+		"null, shape: [1, [2, x]], dtype: bf16}\n")
 								  .task;
 	assert_string_equal(task->benchmarks[0],
 		"n: 16; eps: 1e-05; raw: 1e-5; causal: True; none: None; shape: [1, [2, 'x']]; dtype: "
@@ -149,7 +150,8 @@ static const char *truth_line(
 		arena_printf(arena,
 			HEAD "files:\n  - {name: submission.py, source: '@SUBMISSION@'}\n"
 				 "  - {name: eval.py, source: eval.py}\n  - {name: reference.py, source: "
-				 "reference.py}\n" CONFIG "benchmarks: [{n: 5, mask: yes, pair: [1, false]}]\n%s",
+				 "reference.py}\n" CONFIG TEST
+				 "benchmarks: [{n: 5, mask: yes, pair: [1, false]}]\n%s",
 			more));
 	if (parse(&world))
 		fail_msg("%s", world.error.text);
@@ -292,6 +294,9 @@ static const struct {
 	{ HEAD FILES "config: {main: eval.py, sources: []}\n" CASES,
 		"config has no key \"sources\"; known are main." },
 	{ HEAD FILES CONFIG, "there are neither tests nor benchmarks" },
+	{ HEAD FILES CONFIG "benchmarks: [{n: 1}]\n",
+		"there are no tests, so no submission can be checked; give at least one." },
+	{ HEAD FILES CONFIG "tests: []\nbenchmarks: [{n: 1}]\n", "line 11: there are no tests" },
 	{ HEAD FILES CONFIG "tests: [{n: 1}]\n",
 		"there are no benchmarks, so nothing can be ranked; ranking_by last needs" },
 	{ HEAD FILES CONFIG "benchmarks: {n: 1}\n", "line 11, benchmarks: expected a list" },
@@ -436,7 +441,8 @@ static void all_faults_are_reported_together(void **state)
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	struct world world = upload_with(arena,
-		"lang: rust\nfiles: []\nconfig: {main: x}\nbenchmarks: [{n: 'a;b'}, {}]\nseed: -1\n");
+		"lang: rust\nfiles: []\nconfig: {main: x}\n" TEST
+		"benchmarks: [{n: 'a;b'}, {}]\nseed: -1\n");
 	assert_int_equal(
 		task_check(arena, &world.upload, &world.stock, &world.task, &world.faults), ERROR_INPUT);
 	assert_int_equal(world.faults.count, 6); /* lang, description, two cases, seed, no slot */
@@ -455,7 +461,7 @@ static void too_many_cases_are_refused(void **state)
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_buffer struct buffer yaml = { 0 };
-	buffer_text(&yaml, HEAD FILES CONFIG "benchmarks:\n");
+	buffer_text(&yaml, HEAD FILES CONFIG TEST "benchmarks:\n");
 	for (int i = 0; i < task_most_cases; i++)
 		buffer_printf(&yaml, "  - {n: %d}\n", i);
 	assert_int_equal(parse_good(arena, yaml.data).task->benchmark_count, task_most_cases);

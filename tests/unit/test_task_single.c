@@ -203,7 +203,8 @@ static void the_stock_file_runs_a_task_s_own_evaluation_that_gives_a_score(void 
 		assert_int_equal(world.task->file_count, cases[i].wrapped ? 3 : 2);
 		world.upload.files[2] = (struct file){ "task.yml",
 			"lang: cu\ndescription: d\nfiles: [{name: train.cuh, source: '@SUBMISSION@'}, {name: "
-			"eval.cu, source: eval.cu}]\nconfig: {sources: [eval.cu]}\nbenchmarks: [{n: 1}]\n",
+			"eval.cu, source: eval.cu}]\nconfig: {sources: [eval.cu]}\ntests: [{n: 1}]\n"
+			"benchmarks: [{n: 1}]\n",
 			0 };
 		world.upload.files[2].length = strlen(world.upload.files[2].bytes);
 		if (parse(&world))
@@ -325,6 +326,8 @@ static void faults_of_a_problem_name_their_place(void **state)
 			"problem.py line 3: the file is not run, so it may only assign plain values" },
 		{ KERNEL ARGUMENTS OWN_CHECK, "tests = [{'size': 1}]\nbenchmarks = []\n",
 			"problem.py: there are no benchmarks" },
+		{ KERNEL ARGUMENTS OWN_CHECK, "benchmarks = [{'size': 1}]\ntests = []\n",
+			"problem.py: there are no tests" },
 		{ KERNEL ARGUMENTS OWN_CHECK, "a = 1\nbenchmarks = [\n{'n': 1}]\n",
 			"problem.py line 1: the problem has no key \"a\"" },
 		{ KERNEL ARGUMENTS OWN_CHECK, "files = []\n", "the problem has no key \"files\"" },

@@ -3,6 +3,7 @@
 #include "lib/base/format.h"
 #include "lib/base/member.h"
 #include "lib/base/scope.h"
+#include "lib/job/required_walls.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -239,7 +240,30 @@ json_t *host_checks(const struct host *host)
 
 /* ---- walls ---- */
 
-void host_add_walls(json_t *checks, const json_t *walls)
+static const char *wall_state(const json_t *wall, const char *accepted)
+{
+	const char *name = member_text(wall, "name");
+	if (json_is_true(json_object_get(wall, "stands")))
+		return "good";
+	return accepted && required_walls_has(name) && !required_walls_accepts(accepted, name)
+		? "fault"
+		: "warning";
+}
+
+/* What a missing wall costs. */
+static json_t *wall_costs(const json_t *wall, const char *accepted)
+{
+	const char *name = member_text(wall, "name");
+	const bool is_required = accepted && required_walls_has(name);
+	return json_sprintf("%sNot stopped here: %s",
+		!is_required                                 ? ""
+			: required_walls_accepts(accepted, name) ? "accept_missing_walls lets jobs run without "
+													   "this wall. "
+													 : "No job runs without this wall. ",
+		member_text(wall, "stops"));
+}
+
+void host_add_walls(json_t *checks, const json_t *walls, const char *accepted)
 {
 	size_t i;
 	const json_t *wall;
@@ -247,11 +271,10 @@ void host_add_walls(json_t *checks, const json_t *walls)
 	{
 		bool stands = json_is_true(json_object_get(wall, "stands"));
 		json_t *check = json_pack("{s:s+, s:s, s:s}", "name", "wall: ", member_text(wall, "name"),
-			"state", stands ? "good" : "warning", "found",
+			"state", wall_state(wall, accepted), "found",
 			stands ? "available" : member_text(wall, "why"));
 		if (!stands) {
-			json_object_set_new(
-				check, "costs", json_sprintf("Not stopped here: %s", member_text(wall, "stops")));
+			json_object_set_new(check, "costs", wall_costs(wall, accepted));
 			json_object_set_new(check, "mend", json_string(member_text(wall, "mend")));
 		}
 		json_array_append_new(checks, check);

@@ -151,6 +151,9 @@ json_t *machine_environment(struct machine *machine, const struct job *job)
 	cleanup_free char *missing = sandbox_missing(machine->host);
 	json_object_set_new(environment, "sandbox",
 		missing && *missing ? json_sprintf("without %s", missing) : json_string("every wall"));
+	cleanup_free char *required = sandbox_unaccepted(machine->host, NULL);
+	if (required && *required)
+		json_object_set_new(environment, "missing_walls", json_string(required));
 	json_object_set_new(environment, "podium", json_string(PODIUM_VERSION));
 	return environment;
 }

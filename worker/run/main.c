@@ -4,6 +4,7 @@
 #include "lib/base/log.h"
 #include "lib/base/manual.h"
 #include "lib/base/scope.h"
+#include "lib/job/required_walls.h"
 #include "worker/run/host.h"
 #include "worker/run/machine.h"
 #include "worker/run/run.h"
@@ -26,9 +27,10 @@ enum { EXIT_WRONG_USAGE = 2 };
 
 static const char USAGE[] =
 	"Usage: podium-run [--directory DIR] [--user NAME] [--python PATH] [--once]\n"
-	"                  [--slurm-allocation[=LOCKS]] [LIMITS]\n"
+	"                  [--slurm-allocation[=LOCKS]] [--require-walls[=EXCEPT]] [LIMITS]\n"
 	"       podium-run --find-python[=PATH] [--user NAME]\n"
 	"       podium-run --check-host[=json] [--directory DIR] [--user NAME]\n"
+	"                  [--require-walls[=EXCEPT]]\n"
 	"       podium-run --walls [--user NAME]\n"
 	"\n"
 	"Reads jobs from standard input, one line of JSON each, runs them one at a time and writes\n"
@@ -42,6 +44,9 @@ static const char USAGE[] =
 	"  --slurm-allocation[=LOCKS]\n"
 	"                        use the devices that a scheduler (Slurm) gave to this process, lock\n"
 	"                        them in the folder LOCKS, and name them in the event \"ready\"\n"
+	"  --require-walls[=EXCEPT]\n"
+	"                        run no job if the sandbox lacks one of the walls files, network and\n"
+	"                        processes that EXCEPT does not name; separate names with commas\n"
 	"  --find-python[=PATH]  print the interpreter for Python tasks: PATH, or the first python3\n"
 	"                        on the PATH or in /usr/bin, that this user can start and that can\n"
 	"                        import torch\n"
@@ -71,6 +76,7 @@ struct options {
 	const char *directory, *user, *python, *kits;
 	bool once, find_python, check_host, as_json, walls, in_slurm_allocation;
 	const char *locks;
+	const char *accepted_walls; /* NULL: jobs require no wall */
 	const char *show, *memory, *disk, *processes;
 };
 
@@ -91,6 +97,7 @@ enum {
 	OPTION_VERSION,
 	OPTION_MANUAL,
 	OPTION_SLURM_ALLOCATION,
+	OPTION_REQUIRE_WALLS,
 };
 
 static int print_manual(void)
@@ -117,6 +124,7 @@ static int read_options(int count, char **words, struct options *options)
 		{ "check-host", optional_argument, NULL, OPTION_CHECK_HOST },
 		{ "walls", no_argument, NULL, OPTION_WALLS },
 		{ "slurm-allocation", optional_argument, NULL, OPTION_SLURM_ALLOCATION },
+		{ "require-walls", optional_argument, NULL, OPTION_REQUIRE_WALLS },
 		{ "show", required_argument, NULL, OPTION_SHOW },
 		{ "kits", required_argument, NULL, OPTION_KITS },
 		{ "memory", required_argument, NULL, OPTION_MEMORY },
@@ -146,6 +154,7 @@ static int read_options(int count, char **words, struct options *options)
 			options->in_slurm_allocation = true;
 			options->locks = optarg ? optarg : "";
 			break;
+		case OPTION_REQUIRE_WALLS: options->accepted_walls = optarg ? optarg : ""; break;
 		case OPTION_SHOW: options->show = optarg; break;
 		case OPTION_KITS: options->kits = optarg; break;
 		case OPTION_MEMORY: options->memory = optarg; break;
@@ -226,7 +235,7 @@ static int check_host(struct sandbox_host *sandbox, const struct options *option
 			   &(struct host){ .arena = arena, .root = "", .directory = options->directory }),
 		   *walls = sandbox_walls(sandbox);
 	bool good = true;
-	host_add_walls(checks, walls);
+	host_add_walls(checks, walls, options->accepted_walls);
 	if (options->as_json)
 		json_dumpf(checks, stdout, JSON_COMPACT);
 	else
@@ -252,28 +261,49 @@ static bool run_jobs(struct inbox *inbox, struct events *events, int base,
 	const struct options *options, const struct sandbox_host *host, const json_t *devices)
 {
 	struct machine machine = machine_make(host, base, options->kits);
-	struct zygote zygote = zygote_none;
+	struct zygote zygotes[ZYGOTES] = { zygote_none, zygote_none };
 	bool good = true;
-	if (options->python)
-		zygote_start(&zygote, options->python);
+	for (enum zygote_kind kind = 0; kind < ZYGOTES && options->python; kind++)
+		zygote_start(&zygotes[kind], kind, options->python);
 	event_ready(events, devices);
 	for (json_t *message; good && (message = inbox_next(inbox));) {
-		good = run_job(message, base, host, &machine, &zygote, inbox, events);
+		good = run_job(message, base, host, &machine, zygotes, inbox, events);
 		json_decref(message);
 		inbox->running = -1;
 		if (options->once)
 			break;
 	}
-	zygote_end(&zygote);
+	for (enum zygote_kind kind = 0; kind < ZYGOTES; kind++)
+		zygote_end(&zygotes[kind]);
 	machine_free(&machine);
 	if (events->lost)
 		log_error("The reader of the events is gone.");
 	return good && !events->lost;
 }
 
+/* Fails if the host lacks a required wall that is not accepted. */
+static int check_walls(
+	const struct options *options, const struct sandbox_host *host, struct error *error)
+{
+	if (!options->accepted_walls)
+		return 0;
+	cleanup_free char *unaccepted = sandbox_unaccepted(host, options->accepted_walls),
+					  *missing = sandbox_unaccepted(host, NULL);
+	if (unaccepted && *unaccepted)
+		return required_walls_refuse(unaccepted, error);
+	if (missing && *missing)
+		log_warning("Submissions run without these walls of the sandbox, which "
+					"accept_missing_walls names: %s.",
+			missing);
+	return 0;
+}
+
 static int serve_jobs(
 	const struct options *options, const struct sandbox_host *host, struct error *error)
 {
+	int rc = check_walls(options, host, error);
+	if (rc)
+		return rc;
 	struct events events = { .descriptor = STDOUT_FILENO };
 	struct inbox inbox;
 	cleanup_fd int base = workspace_base(options->directory, host->account, error);
@@ -311,7 +341,8 @@ int main(int count, char **words)
 	/* A submission may run as the same Unix user. This call keeps the submission from reading this
 	 * process's memory, and from writing events to this process's pipe through /proc. */
 	prctl(PR_SET_DUMPABLE, 0);
-	if (sodium_init() < 0 || account_find(options.user, &account, &error) || reaper_open(&error)
+	if (sodium_init() < 0 || required_walls_check(options.accepted_walls, &error)
+		|| account_find(options.user, &account, &error) || reaper_open(&error)
 		|| prepare_host(&options, &account, &host, &error)) {
 		log_error("%s", error.text[0] ? error.text : "The system provides no random numbers.");
 		return EXIT_FAILURE;

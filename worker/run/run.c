@@ -60,7 +60,8 @@ static int run_checked_job(struct run *run, const json_t *message, struct job *j
 	hide_seed(run->events, job);
 	if ((rc = check_engine(run, error)))
 		return rc;
-	zygote_keep(run->zygote);
+	for (enum zygote_kind kind = 0; kind < ZYGOTES; kind++)
+		zygote_keep(&run->zygotes[kind]);
 	json_t *environment = machine_environment(machine, job);
 	event_environment(run->events, environment);
 	json_decref(environment);
@@ -72,7 +73,8 @@ static int run_checked_job(struct run *run, const json_t *message, struct job *j
 }
 
 bool run_job(const json_t *message, int base, const struct sandbox_host *host,
-	struct machine *machine, struct zygote *zygote, struct inbox *inbox, struct events *events)
+	struct machine *machine, struct zygote zygotes[ZYGOTES], struct inbox *inbox,
+	struct events *events)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	struct error error;
@@ -84,7 +86,7 @@ bool run_job(const json_t *message, int base, const struct sandbox_host *host,
 		.events = events,
 		.inbox = inbox,
 		.workspace = { .lock = -1 },
-		.zygote = zygote,
+		.zygotes = zygotes,
 		.gauge = &machine->gauge,
 		.kits = &machine->kits,
 		.score_ns = NAN,

@@ -8,6 +8,7 @@
 
 /* Runs one job from its message to its verdict. False when podium-run must not take another job. */
 bool run_job(const json_t *message, int base, const struct sandbox_host *host,
-	struct machine *machine, struct zygote *zygote, struct inbox *inbox, struct events *events);
+	struct machine *machine, struct zygote zygotes[ZYGOTES], struct inbox *inbox,
+	struct events *events);
 
 #endif

@@ -119,13 +119,11 @@ def expect(verdict, *parts, runners=None, **members):
 
 
 def left(runner):
-	"""The processes below podium-run except its zygote. Waits up to 10 s for them to end."""
+	"""The processes below podium-run except its zygotes. Waits up to 10 s for them to end."""
 	end = time.monotonic() + 10
 	while True:
 		found = [
-			pid
-			for pid in descendants(runner.process.pid)
-			if "import_slow_modules" not in command_of(pid)
+			pid for pid in descendants(runner.process.pid) if "podium-zygote" not in command_of(pid)
 		]
 		if not found or time.monotonic() > end:
 			return found
@@ -1043,15 +1041,44 @@ def a_null_contestant_that_dies_is_an_internal_error():
 
 
 def is_null(pid):
-	"""Whether this process is the null contestant, whose folder is empty because it has no
-	submission. The command line does not tell, because the process was forked from a zygote."""
-	try:
-		return (
-			os.readlink(f"/proc/{pid}/cwd").endswith("/run")
-			and os.listdir(f"/proc/{pid}/cwd") == []
-		)
-	except OSError:
-		return False
+	return "contestant.py --null" in command_of(pid)
+
+
+def library_addresses(pid):
+	"""Where a process has its shared libraries."""
+	return [
+		line.split("-")[0]
+		for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()
+		if ".so" in line
+	]
+
+
+def addresses_in_a_job(runner):
+	"""The library addresses of the judge, the contestant and the null contestant of a job."""
+	slow = "import time\ndef custom_kernel(data):\n    time.sleep(0.5)\n    return sum(data)\n"
+	runner.send(split_job(slow, mode="benchmark", id=22))
+	runner.until("progress", job=22, text="benchmark 1/3")
+	found = [
+		library_addresses(pid)
+		for word in ("judge.py", "contestant.py submission.py", "contestant.py --null")
+		for pid in descendants(runner.process.pid)
+		if word in command_of(pid)
+	]
+	equal((len(found), runner.result(22).verdict), (3, "passed"))
+	return found
+
+
+@test
+def a_submission_has_other_addresses_than_its_judge():
+	def are_from_zygotes():
+		nonlocal judge, contestant, null
+		judge, contestant, null = addresses_in_a_job(one())
+		# Both run no submission, so they may share a zygote: this comparison does find addresses.
+		return len(set(null) & set(judge)) > 20
+
+	judge = contestant = null = ()
+	until(are_from_zygotes)
+	equal(set(contestant) & set(judge), set())
 
 
 # ---- cancelling ----

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs that podium-run forks from its zygote see what a program in a new interpreter sees, and
-cannot reach the zygote."""
+"""Programs that podium-run forks from its zygotes see what a program in a new interpreter sees, and
+cannot reach the zygotes."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
-from processes import descendants, is_gone  # noqa: E402
+from processes import command_of, descendants, is_gone  # noqa: E402
 from quick import quick_python  # noqa: E402
 from runner import PYTHON, ROOT, Runner, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
@@ -40,7 +40,7 @@ SUBMISSION = "def answer(case): return 1\n"
 
 
 class Warm(Runner):
-	"""A podium-run whose zygote has finished its imports."""
+	"""A podium-run whose zygote for submissions has finished its imports."""
 
 	def __init__(self, **members):
 		super().__init__("--python", PYTHON, **members)
@@ -229,7 +229,7 @@ def the_zygote_cannot_be_reached():
 		"n.isdigit())]:\n"
 		"    try:\n        command = open(f'/proc/{pid}/cmdline').read()\n    except OSError:\n   "
 		"     continue\n"
-		"    if 'import_slow_modules' not in command or pid == os.getpid(): continue\n"
+		"    if 'podium-zygote' not in command or pid == os.getpid(): continue\n"
 		"    for path in ('mem', 'environ', 'fd', 'maps'):\n        try:\n"
 		"            os.listdir(f'/proc/{pid}/fd') if path == 'fd' else "
 		"open(f'/proc/{pid}/{path}', 'rb').read(1)\n"
@@ -256,16 +256,46 @@ def a_forked_program_starts_without_extra_threads():
 	)
 
 
+def zygotes_of(runner):
+	"""{the zygote's title: its process}"""
+	pids = processes(runner.process.pid)
+	return {command_of(pid).split(": ")[1].strip(): pid for pid in pids}
+
+
+FOR_JUDGES, FOR_SUBMISSIONS = (
+	"forks judges and null contestants",
+	"forks programs with a submission",
+)
+
+
+@test
+def lists_of_processes_show_what_each_process_does():
+	def name_of(pid):
+		return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+
+	zygotes = zygotes_of(warm)
+	equal(set(zygotes), {FOR_JUDGES, FOR_SUBMISSIONS})
+	for title, pid in zygotes.items():
+		equal(command_of(pid), f"{PYTHON} /proc/self/fd/5 podium-zygote: {title} ")
+		equal(name_of(pid), "podium-zygote")
+	# A forked program has the command line of a new interpreter.
+	words = same(
+		"seen = open('/proc/self/cmdline').read().rstrip(chr(0)).split(chr(0))\n", python=PYTHON
+	)
+	equal(words[:3], [PYTHON, "eval.py", "test"])
+	equal(warm.look("seen = open('/proc/self/comm').read().strip()")[0], "eval.py")
+
+
 def is_replaced_after(signal_number):
 	"""Sends the zygote this signal. Checks that the next program runs, and that later programs run
 	with a new zygote. Returns podium-run's error output."""
 	with Warm() as harmed:
-		zygote = processes(harmed.process.pid)
-		equal(len(zygote), 1)
-		os.kill(zygote[0], signal_number)
+		zygotes = zygotes_of(harmed)
+		os.kill(zygotes[FOR_SUBMISSIONS], signal_number)
 		equal(harmed.look("seen = 0"), (0, "alone"))
 		until(lambda: harmed.look("seen = 0")[1] == "forked")
-		assert is_gone(zygote[0])
+		assert is_gone(zygotes[FOR_SUBMISSIONS])
+		equal(zygotes_of(harmed)[FOR_JUDGES], zygotes[FOR_JUDGES])
 		return harmed.end()[2]
 
 
@@ -380,15 +410,15 @@ def interpreters_that_a_program_spawns_are_forked_too_and_behave_the_same():
 
 @test
 def a_program_that_spawns_others_leaves_none_behind():
-	equal(len(processes(warm.process.pid)), 1)
+	equal(set(zygotes_of(warm)), {FOR_JUDGES, FOR_SUBMISSIONS})
 
 
 @test
-def the_zygote_ends_with_podium_run():
-	zygote = processes(warm.process.pid)[0]
+def the_zygotes_end_with_podium_run():
+	zygotes = processes(warm.process.pid)
 	code, _, errors = warm.end()
 	equal((code, errors), (0, ""))
-	assert is_gone(zygote)
+	assert all(map(is_gone, zygotes))
 	cold.end()
 
 

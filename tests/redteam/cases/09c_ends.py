@@ -2,6 +2,7 @@
 # attempts: to end in the middle of a call, so that the judge waits forever, fails, or takes
 #   unfinished memory for an output
 # required: FORGE-IGNORED
+# needs: processes
 # verdict: runtime error or protocol violation
 # engines: isolated
 # change: {"task": {"test_timeout_s": 15}}

@@ -2,6 +2,7 @@
 # attempts: to make hard links to files of the host and of the harness in its own folders.
 #   podium-run might then change, give away or publish these files together with the folders
 # required: VERDICT
+# needs: files
 # mode: ranked
 import os
 from attack import custom_kernel

@@ -2,6 +2,7 @@
 # attempts: to swap folders with links to the host without pause, while podium-run ends the stage,
 #   opens the next one and removes the job's folder. Processes in their own sessions do this
 # required: VERDICT
+# needs: files
 # mode: ranked
 import ctypes
 import os

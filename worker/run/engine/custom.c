@@ -43,7 +43,7 @@ static struct process harness_process(
 		.timeout_ms = evaluation_limit_s(evaluation) * 1000,
 		.on_result = evaluation_take,
 		.context = evaluation,
-		.zygote = run->zygote,
+		.zygote = &run->zygotes[ZYGOTE_SUBMISSION],
 		.nice = stage_nice(run, evaluation->stage, false),
 		.view = { .gpus = run->job->device.uuid,
 			.loopback = task->multi_gpu,

@@ -284,7 +284,7 @@ static struct process describe_program(
 		.arguments = build_command(run, evaluation, who),
 		.environment = build_environment(run, evaluation, who),
 		.timeout_ms = evaluation_limit_s(evaluation) * 1000 + judge_grace_ms,
-		.zygote = run->zygote,
+		.zygote = &run->zygotes[has_submission(who) ? ZYGOTE_SUBMISSION : ZYGOTE_JUDGE],
 		.nice = stage_nice(run, evaluation->stage, who == PROGRAM_JUDGE),
 		.is_trusted = !has_submission(who),
 		/* When the rival's channel closes, the judge measures the submission alone. When a

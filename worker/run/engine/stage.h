@@ -35,7 +35,7 @@ struct run {
 	const char *engine_reason;
 	/* For a cu task: nvcc's output, once the compile stage has passed. */
 	struct compiled programs[COMPILED_KINDS];
-	struct zygote *zygote;
+	struct zygote *zygotes; /* one of each kind */
 	struct kit_store *kits;
 	struct gauge *gauge;           /* for the machine's GPUs */
 	double score_ns, score_err_ns; /* NAN until a ranked stage has passed */

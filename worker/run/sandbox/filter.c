@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -51,6 +52,8 @@ static const struct rule RULES[] = {
 	NEVER("perf_event_open"),
 	NEVER("userfaultfd"),
 	NEVER("fanotify_init"),
+	/* Would report when a program of another sandbox opens or runs a shown file. */
+	NEVER("inotify_add_watch"),
 	NEVER("lookup_dcookie"),
 	ALWAYS("io_uring_setup", ENOSYS),
 	ALWAYS("io_uring_enter", ENOSYS),
@@ -158,38 +161,81 @@ static int add_personality(scmp_filter_ctx context)
 		context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(personality), 1, SCMP_A0(SCMP_CMP_NE, 0));
 }
 
+static int refuse_family(scmp_filter_ctx context, int call, enum scmp_compare compare, int family)
+{
+	return seccomp_rule_add(
+		context, SCMP_ACT_ERRNO(EAFNOSUPPORT), call, 1, SCMP_A0(compare, (scmp_datum_t)family));
+}
+
 /* Allows Unix sockets, and with `loopback` also Internet and netlink sockets. A filter that allows
  * calls by default cannot say "all but these". The rules therefore refuse every other family by its
  * number, and all numbers from `families` on. */
-static int add_sockets(scmp_filter_ctx context, bool loopback)
+static int add_families(scmp_filter_ctx context, int call, bool loopback)
 {
 	enum { families = 64 }; /* the kernel has 46 */
-	int rc = seccomp_rule_add(
-		context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_GE, families));
-	for (unsigned int family = 0; family < families && !rc; family++) {
+	int rc = refuse_family(context, call, SCMP_CMP_GE, families);
+	for (int family = 0; family < families && !rc; family++) {
 		bool is_network = family == AF_INET || family == AF_INET6 || family == AF_NETLINK;
 		if (family != AF_UNIX && !(loopback && is_network))
-			rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
-				SCMP_A0(SCMP_CMP_EQ, family));
+			rc = refuse_family(context, call, SCMP_CMP_EQ, family);
 	}
 	/* NCCL needs NETLINK_ROUTE to list its network's interfaces; refuse the other protocols. */
 	if (loopback && !rc)
-		rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 2,
+		rc = seccomp_rule_add(context, SCMP_ACT_ERRNO(EAFNOSUPPORT), call, 2,
 			SCMP_A0(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2(SCMP_CMP_NE, NETLINK_ROUTE));
 	return rc;
 }
 
-/* The kernel takes the filter as an array, but the library writes it to a file. */
+static int add_sockets(scmp_filter_ctx context, bool loopback)
+{
+	int rc = add_families(context, SCMP_SYS(socket), loopback);
+	return rc ? rc : add_families(context, SCMP_SYS(socketpair), loopback);
+}
+
+/* Calls that Linux has gained since Debian 12's 6.1 answer "no such call", as they do there, so
+ * programs use older calls. These rules work by number, because libseccomp can neither compare
+ * numbers nor name calls that are newer than itself. From 424 on, all architectures share their
+ * numbers. On x86-64, new calls may also fill the gap below 424. Source: the kernel's
+ * syscall_64.tbl. */
+enum {
+	newest_call = 450,       /* set_mempolicy_home_node, Linux 5.17 */
+	newest_before_gap = 336, /* uprobe, which only the kernel's own code calls */
+	first_behind_gap = 424,
+	first_x32 = 0x40000000, /* libseccomp's rules end a program with x32 calls */
+};
+
+enum { NEWER_RULES = 8 };
+
+static void write_newer_rules(struct sock_filter rules[static NEWER_RULES])
+{
+	const struct sock_filter all[NEWER_RULES] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 0, 6),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first_x32, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, newest_call, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first_behind_gap, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, newest_before_gap, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+	};
+	memcpy(rules, all, sizeof all);
+}
+
+/* The kernel takes the filter as an array, but the library writes it to a file. All jumps are
+ * relative, so other rules can precede the library's. */
 static int export_filter(scmp_filter_ctx context, struct sandbox_entry *entry)
 {
+	struct sock_filter *rest = entry->instructions + NEWER_RULES;
+	const size_t most_bytes = sizeof entry->instructions - NEWER_RULES * sizeof *rest;
 	cleanup_fd int file = memfd_create("filter", MFD_CLOEXEC);
 	int rc = file < 0 ? -errno : seccomp_export_bpf(context, file);
 	off_t length = rc ? 0 : lseek(file, 0, SEEK_END);
-	if (!rc && (length <= 0 || (size_t)length > sizeof entry->instructions))
+	if (!rc && (length <= 0 || (size_t)length > most_bytes))
 		rc = -E2BIG;
-	if (!rc && pread(file, entry->instructions, (size_t)length, 0) != length)
+	if (!rc && pread(file, rest, (size_t)length, 0) != length)
 		rc = -EIO;
-	entry->instruction_count = rc ? 0 : (uint32_t)((size_t)length / sizeof entry->instructions[0]);
+	write_newer_rules(entry->instructions);
+	entry->instruction_count = rc ? 0 : (uint32_t)((size_t)length / sizeof *rest) + NEWER_RULES;
 	return rc;
 }
 

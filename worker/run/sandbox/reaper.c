@@ -25,21 +25,41 @@ struct relative {
 	pid_t program;
 };
 
-static pid_t spared;
+static pid_t spared[reaper_most_spared]; /* 0: none */
+
+static void replace_spared(pid_t pid, pid_t with)
+{
+	for (size_t i = 0; i < COUNT(spared); i++)
+		if (spared[i] == pid) {
+			spared[i] = with;
+			return;
+		}
+}
 
 void reaper_spare(pid_t pid)
 {
-	spared = pid;
+	replace_spared(0, pid);
 }
+
 bool reaper_is_spared(pid_t pid)
 {
-	return pid && spared == pid;
+	for (size_t i = 0; i < COUNT(spared); i++)
+		if (pid && spared[i] == pid)
+			return true;
+	return false;
 }
 
 void reaper_note(pid_t pid)
 {
-	if (pid == spared)
-		spared = 0;
+	replace_spared(pid, 0);
+}
+
+static bool spares_any(void)
+{
+	for (size_t i = 0; i < COUNT(spared); i++)
+		if (spared[i])
+			return true;
+	return false;
 }
 
 int reaper_open(struct error *error)
@@ -108,7 +128,8 @@ static void mark_descendants(struct relative *all, size_t count, const struct re
 		for (size_t i = 0; i < count; i++) {
 			const struct relative *parent =
 				all[i].parent == self ? NULL : find_marked(all, count, all[i].parent);
-			if (all[i].descendant || all[i].pid == spared || (all[i].parent != self && !parent))
+			if (all[i].descendant || reaper_is_spared(all[i].pid)
+				|| (all[i].parent != self && !parent))
 				continue;
 			all[i].program = find_program(&all[i], parent, kin);
 			all[i].descendant = more = true;
@@ -159,7 +180,7 @@ static void freeze_descendants(void)
 			return;
 }
 
-/* Reaps the children that have ended. False when no child is left except the spared one. */
+/* Reaps the children that have ended. False when no child is left except the spared ones. */
 static bool reap_children(void)
 {
 	pid_t pid;
@@ -168,7 +189,7 @@ static bool reap_children(void)
 	if (pid < 0)
 		return errno != ECHILD;
 	pid_t first;
-	return !spared || reaper_descendants(NULL, &first, 1) > 0;
+	return !spares_any() || reaper_descendants(NULL, &first, 1) > 0;
 }
 
 int reaper_end_all(struct error *error)

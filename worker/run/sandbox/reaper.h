@@ -12,8 +12,9 @@
 /* Call it once, at the start. */
 int reaper_open(struct error *error);
 
-/* Spares this child when the other descendants are killed, until the child is reaped. 0: spares
- * none. */
+/* Spares this child when the other descendants are killed, until reaper_note. At most
+ * reaper_most_spared children. */
+enum { reaper_most_spared = 2 };
 void reaper_spare(pid_t pid);
 bool reaper_is_spared(pid_t pid);
 

@@ -1,5 +1,6 @@
 #include "lib/base/buffer.h"
 #include "lib/base/scope.h"
+#include "lib/job/required_walls.h"
 #include "worker/run/sandbox/sandbox.h"
 #include "worker/run/sandbox/watchdog.h"
 
@@ -273,13 +274,35 @@ static void try_walls(const struct sandbox_host *host, char held[static WALLS])
 		msgctl(bait.queue, IPC_RMID, NULL);
 }
 
-char *sandbox_missing(const struct sandbox_host *host)
+static char *list_missing(const struct sandbox_host *host,
+	bool (*counts)(const char *name, const char *accepted), const char *accepted)
 {
 	cleanup_buffer struct buffer names = { 0 };
 	for (int i = 0; i < WALLS; i++)
-		if (!host->stands[i])
+		if (!host->stands[i] && counts(TABLE[i].name, accepted))
 			buffer_printf(&names, "%s%s", names.length ? ", " : "", TABLE[i].name);
 	return strdup(buffer_string(&names));
+}
+
+static bool counts_always(const char *name, const char *accepted)
+{
+	(void)name, (void)accepted;
+	return true;
+}
+
+static bool is_unaccepted(const char *name, const char *accepted)
+{
+	return required_walls_has(name) && !required_walls_accepts(accepted, name);
+}
+
+char *sandbox_missing(const struct sandbox_host *host)
+{
+	return list_missing(host, counts_always, NULL);
+}
+
+char *sandbox_unaccepted(const struct sandbox_host *host, const char *accepted)
+{
+	return list_missing(host, is_unaccepted, accepted);
 }
 
 json_t *sandbox_walls(struct sandbox_host *host)

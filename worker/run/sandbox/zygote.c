@@ -34,24 +34,44 @@ const struct zygote zygote_none = { .control = -1 };
 
 /* ---- starting and ending ---- */
 
-/* Returns a descriptor of enter.c as a shared object, which the interpreter loads; -1: not
- * available. */
-static int open_library(void)
+/* The descriptors that the zygote gets. */
+struct sources {
+	int control;
+	int library; /* enter.c as a shared object, which the interpreter loads */
+	int code;    /* zygote.py */
+};
+
+static void scope_sources(struct sources *sources)
 {
-	size_t length = (size_t)(embedded_zygote_library_end - embedded_zygote_library);
+	scope_close(&sources->control);
+	scope_close(&sources->library);
+	scope_close(&sources->code);
+}
+#define cleanup_sources __attribute__((cleanup(scope_sources)))
+
+/* Returns a memory file with this content, above the descriptors that the zygote gets; -1: not
+ * available. */
+static int open_content(const char *bytes, const char *end)
+{
+	const size_t length = (size_t)(end - bytes);
 	cleanup_fd int file =
-		memfd_create("sandbox", MFD_CLOEXEC | 0x10U /* MFD_EXEC, since Linux 6.3 */);
+		memfd_create("podium-zygote", MFD_CLOEXEC | 0x10U /* MFD_EXEC, since Linux 6.3 */);
 	if (file < 0)
-		file = memfd_create("sandbox", MFD_CLOEXEC);
-	return file >= 0 && write(file, embedded_zygote_library, length) == (ssize_t)length
-		? steal_fd(&file)
+		file = memfd_create("podium-zygote", MFD_CLOEXEC);
+	return file >= 0 && write(file, bytes, length) == (ssize_t)length
+		? fcntl(file, F_DUPFD_CLOEXEC, 10)
 		: -1;
 }
 
-static _Noreturn void run_child(
-	const char *python, const char *const *environment, int control, int library, pid_t parent)
+static _Noreturn void run_child(enum zygote_kind kind, const char *python,
+	const char *const *environment, const struct sources *sources, pid_t parent)
 {
-	const char *arguments[] = { python, "-c", embedded_zygote_py, NULL };
+	/* The last word is only for people who list processes. */
+	static const char *const titles[] = {
+		[ZYGOTE_JUDGE] = "podium-zygote: forks judges and null contestants",
+		[ZYGOTE_SUBMISSION] = "podium-zygote: forks programs with a submission",
+	};
+	const char *arguments[] = { python, "/proc/self/fd/5", titles[kind], NULL };
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -59,9 +79,9 @@ static _Noreturn void run_child(
 	/* podium-run's standard output carries its events, so what modules print during import goes to
 	 * the log. Python imports from its start folder, which others may be able to write to, so it
 	 * starts in "/". */
-	if (chdir("/") || dup2(nothing, 0) < 0 || dup2(2, 1) < 0 || dup2(control, 3) < 0
-		|| dup2(library, 4) < 0 || setsid() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL)
-		|| getppid() != parent)
+	if (chdir("/") || dup2(nothing, 0) < 0 || dup2(2, 1) < 0 || dup2(sources->control, 3) < 0
+		|| dup2(sources->library, 4) < 0 || dup2(sources->code, 5) < 0 || setsid() < 0
+		|| prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(127);
 	execve(python, (char *const *)(uintptr_t)arguments, (char *const *)(uintptr_t)environment);
 	_exit(127);
@@ -90,28 +110,31 @@ int zygote_count(void)
 	return started;
 }
 
-void zygote_start(struct zygote *zygote, const char *python)
+void zygote_start(struct zygote *zygote, enum zygote_kind kind, const char *python)
 {
 	cleanup_arena struct arena *arena = arena_new();
 	const char *const *environment = build_environment(arena, python);
-	cleanup_fd int file = open_library();
-	/* The copy lies above the descriptors that the zygote gets. */
-	cleanup_fd int library = fcntl(file, F_DUPFD_CLOEXEC, 10);
-	int ends[2];
-	if (library < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+	int ends[2] = { -1, -1 };
+	cleanup_sources struct sources sources = { -1,
+		open_content(embedded_zygote_library, embedded_zygote_library_end),
+		open_content(embedded_zygote_py, embedded_zygote_py_end) };
+	if (sources.library < 0 || sources.code < 0
+		|| socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
 		log_warning("Cannot create a socket for the zygote: %s.", strerror(errno));
 		return;
 	}
+	cleanup_fd int ours = ends[0];
+	sources.control = ends[1];
 	pid_t parent = getpid(), pid = fork();
 	if (pid == 0)
-		run_child(python, environment, ends[1], library, parent);
-	close(ends[1]);
+		run_child(kind, python, environment, &sources, parent);
 	if (pid < 0) {
 		log_warning("The zygote could not be started: %s.", strerror(errno));
-		close(ends[0]);
 		return;
 	}
-	*zygote = (struct zygote){ .python = strdup(python), .pid = pid, .control = ends[0] };
+	*zygote = (struct zygote){
+		.kind = kind, .python = strdup(python), .pid = pid, .control = steal_fd(&ours)
+	};
 	reaper_spare(pid);
 	started++;
 }
@@ -121,8 +144,9 @@ void zygote_keep(struct zygote *zygote)
 	if (!zygote->python || (zygote->pid && reaper_is_spared(zygote->pid)))
 		return;
 	cleanup_free char *python = strdup(zygote->python);
+	const enum zygote_kind kind = zygote->kind;
 	zygote_end(zygote);
-	zygote_start(zygote, python);
+	zygote_start(zygote, kind, python);
 }
 
 void zygote_end(struct zygote *zygote)
@@ -132,7 +156,7 @@ void zygote_end(struct zygote *zygote)
 	if (zygote->pid && reaper_is_spared(zygote->pid)) {
 		kill(zygote->pid, SIGKILL);
 		waitpid(zygote->pid, NULL, 0);
-		reaper_spare(0);
+		reaper_note(zygote->pid);
 	}
 	free(zygote->python);
 	*zygote = zygote_none;

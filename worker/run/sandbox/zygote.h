@@ -1,6 +1,10 @@
-/* The zygote: an interpreter that has imported torch. Python programs are forked from it in
+/* A zygote: an interpreter that has imported torch. Python programs are forked from it in
  * milliseconds instead of seconds. harness/zygote.py is the zygote's own code and describes the
- * messages on the socket. */
+ * messages on the socket.
+ *
+ * Programs of one zygote have the same addresses, which only an exec makes random. Programs with a
+ * submission therefore have another zygote than the judge: a submission's own addresses tell it
+ * nothing about the judge's. */
 #ifndef PODIUM_WORKER_RUN_SANDBOX_ZYGOTE_H
 #define PODIUM_WORKER_RUN_SANDBOX_ZYGOTE_H
 
@@ -10,7 +14,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+enum zygote_kind {
+	ZYGOTE_JUDGE, /* forks programs that run nothing of a submission */
+	ZYGOTE_SUBMISSION,
+	ZYGOTES,
+};
+
 struct zygote {
+	enum zygote_kind kind;
 	char *python;  /* NULL: no zygote was ever started */
 	pid_t pid;     /* the zygote's process */
 	int control;   /* the socket; -1: none */
@@ -21,7 +32,7 @@ extern const struct zygote zygote_none;
 
 /* Starts a zygote for this interpreter and returns before it has imported anything. Failures are
  * logged, and programs then start without it. */
-void zygote_start(struct zygote *zygote, const char *python);
+void zygote_start(struct zygote *zygote, enum zygote_kind kind, const char *python);
 
 /* How many zygotes this process has started. */
 int zygote_count(void);
