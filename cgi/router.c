@@ -373,8 +373,7 @@ static int check_forgery(struct request *request, const struct call *call)
 
 static int read_request_form(struct request *request, const struct call *call)
 {
-	int rc = form_parse_urlencoded(request->arena, request->query_string,
-		strlen(request->query_string), &request->query, &request->query_count, request->error);
+	int rc = form_parse_query(request);
 	if (request->method == METHOD_GET)
 		request->notice = notice_read(request);
 	if (rc || request->method != METHOD_POST)

@@ -3,6 +3,7 @@
 #include "cgi/action/device_authorization.h"
 #include "cgi/action/invite.h"
 #include "cgi/api/api.h"
+#include "cgi/http/form.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/http/session.h"
 #include "cgi/popcorn/state.h"
@@ -72,7 +73,7 @@ int popcorn_admit(struct request *request, const struct call *call)
 
 int popcorn_read(struct request *request, const struct call *call)
 {
-	int rc = api_read_query(request);
+	int rc = form_parse_query(request);
 	return rc || request->method == METHOD_GET
 		? rc
 		: api_read_body(request, call->route.most_body_bytes);
