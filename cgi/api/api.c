@@ -373,7 +373,7 @@ void api_refuse(struct request *request, int code, const char *title, const char
 		title, "code", json_text(problem), "status", request->status, "detail", json_text(sentence),
 		"instance", request->id);
 	const char *field = request->error->field;
-	if (*field && code != ERROR_DATABASE && code != ERROR_SYSTEM)
+	if (*field && !error_is_ours(code))
 		json_object_set_new(
 			json, "errors", json_pack("[{s:s, s:s}]", "field", field, "detail", sentence));
 	respond_json(request, json);

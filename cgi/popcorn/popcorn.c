@@ -107,7 +107,7 @@ void popcorn_refuse(struct request *request, int code, const char *title, const 
 	(void)title;
 	int64_t polled = polled_submission(request);
 	const char *secret = request_header(request, ID);
-	bool is_temporary = code == ERROR_DATABASE || code == ERROR_SYSTEM || code == ERROR_LIMIT;
+	bool is_temporary = error_is_ours(code) || code == ERROR_LIMIT;
 	if (is_temporary && polls_profile(request)) {
 		request->status = 200;
 		respond_json(request,
