@@ -1,6 +1,6 @@
-/* Private to cgi/http: a parser for multipart/form-data (RFC 7578). It works within the bytes of
- * the body, so that no form needs more memory than its own size: names, values and files point into
- * the body, in which a NUL replaces the byte that ends each of them. All input may be hostile. */
+/* Private to cgi/http: a parser for multipart/form-data (RFC 7578). The parser works within the
+ * body, so that no form needs more memory than its own size. Names, values and files point into the
+ * body, and a NUL replaces the byte behind each of them. All input may be hostile. */
 #ifndef PODIUM_CGI_HTTP_MULTIPART_H
 #define PODIUM_CGI_HTTP_MULTIPART_H
 
