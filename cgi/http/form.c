@@ -140,23 +140,26 @@ bool form_is_type(const struct request *request, const char *type)
 		&& strchr("; \t", request->body_type[length]);
 }
 
-/* Reads the body into one block of its length. nginx has received the whole body before, so the
- * length that it names is right. */
+/* Reads the body into one block of its length. nginx has received the whole body before, so it
+ * names the right length, also of a body in chunks. */
 static int read_body(struct request *request, size_t most_bytes, char **body)
 {
 	if (request->body_length > most_bytes)
 		return fail(request->error, ERROR_LIMIT,
 			"The request is larger than the limit of %zu bytes. Send less.", most_bytes);
 	size_t total = 0, got = 1;
+	char more;
 	*body = arena_alloc(request->arena, request->body_length + 1);
 	while (got && total < request->body_length) {
 		got = request->read_body(request->body_source, *body + total, request->body_length - total);
 		total += got;
 	}
-	return total == request->body_length
-		? 0
-		: fail(
+	if (total < request->body_length)
+		return fail(
 			request->error, ERROR_INPUT, "The request did not arrive completely. Send it again.");
+	return request->read_body(request->body_source, &more, 1) ? fail(request->error, ERROR_INPUT,
+			   "The request is longer than its Content-Length says. Send the right length.")
+															  : 0;
 }
 
 int form_read_bytes(struct request *request, size_t most_bytes, const char **bytes)

@@ -93,10 +93,10 @@ static int check_line(struct count *count, const char *begin, const char *end, s
 		count_line(count, begin, end);
 	const char *fault = count->cells > markdown_most_cells
 		? "the tables have more than 20000 cells; make them smaller."
-		: count->items > markdown_most_items
-		? "there are more than 10000 quotes and items of lists; use fewer."
 		: depth > markdown_most_depth || count->deepest > markdown_most_depth
 		? "quotes, lists or brackets are nested more than 32 deep; nest them less."
+		: count->items > markdown_most_items
+		? "there are more than 10000 quotes and items of lists; use fewer."
 		: count->longest && count->brackets > markdown_most_expansion / count->longest
 		? "links by reference would repeat more than 4 MiB; use shorter addresses and titles."
 		: NULL;
