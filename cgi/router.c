@@ -535,6 +535,8 @@ static void answer_error(struct request *request, int code)
 											  "the number %s: the log has the reason under it.",
 											  request->id);
 	}
+	if (code == ERROR_BUSY)
+		log_warning("%s: %s", router_loggable_path(request), sentence);
 	if (code == ERROR_DATABASE || code == ERROR_BUSY)
 		response_header(request, "Retry-After", "5");
 	request->may_be_cached = false;
