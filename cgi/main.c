@@ -22,6 +22,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcgiapp.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sodium.h>
@@ -242,6 +243,7 @@ static bool send_pieces(struct request *request, const FCGX_Request *fcgi)
 		if (!fastcgi_send(fcgi, &(struct span){ request->body.data, request->body.length }, 1))
 			return true; /* the client has gone */
 		buffer_clear(&request->body);
+		database_restart_limit(request->db);
 		if (request->stream(request)) {
 			log_error("Cut off the answer to %s: %s", router_loggable_path(request),
 				request->error->text);
@@ -292,6 +294,7 @@ static void answer_request(
 	enum { most_kept_bytes = 1 << 20 };
 	struct error error = { 0 };
 	uint64_t began_ns = meter_begin();
+	database_restart_limit(db);
 	struct request request = {
 		.arena = arena, .config = &config, .db = db, .error = &error, .body = *page
 	};
@@ -337,6 +340,8 @@ static void *serve_requests(void *context)
 	struct server *server = context;
 	cleanup_arena struct arena *arena = arena_new();
 	cleanup_buffer struct buffer page = { 0 };
+	arena_limit(arena, (size_t)config.request_memory_mib << 20);
+	database_limit(server->db, config.request_timeout_s * 1000);
 	database_ping(server->db, NULL);
 	FCGX_Request fcgi;
 	FCGX_InitRequest(&fcgi, listener_fd(), 0);
@@ -491,6 +496,15 @@ static int run_threads(void)
 
 /* ---- starting ---- */
 
+/* A quarter of the threads stays free of passwords, whose hashing takes a tenth of a second each.
+ */
+static void limit_passwords(void)
+{
+	int64_t threads = config.web_threads - (config.web_threads + 3) / 4;
+	int64_t waiting = threads - config.password_hashes_at_once;
+	password_limit(config.password_hashes_at_once, waiting > 0 ? waiting : 0);
+}
+
 int main(int argc, char **argv)
 {
 	int status = usage_read(&USAGE, argc, argv);
@@ -511,7 +525,9 @@ int main(int argc, char **argv)
 		log_error("Cannot initialize libsodium or libfcgi.");
 		return 1;
 	}
-	password_limit(config.password_hashes_at_once);
+	limit_passwords();
+	/* Large blocks of memory go back to the system, also after a larger one was freed. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	status = run_threads();
 	log_info("stopped");
 	return status;

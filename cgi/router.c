@@ -207,6 +207,7 @@ static const struct answer {
 	{ ERROR_CONFLICT, 409, "Conflict" },
 	{ ERROR_LIMIT, 429, "Limit reached" },
 	{ ERROR_DATABASE, 503, "Temporarily unavailable" },
+	{ ERROR_BUSY, 503, "Busy" },
 	{ ERROR_SYSTEM, 500, "Internal error" },
 };
 
@@ -373,8 +374,7 @@ static int check_forgery(struct request *request, const struct call *call)
 
 static int read_request_form(struct request *request, const struct call *call)
 {
-	int rc = form_parse_urlencoded(request->arena, request->query_string,
-		strlen(request->query_string), &request->query, &request->query_count, request->error);
+	int rc = form_parse_query(request);
 	if (request->method == METHOD_GET)
 		request->notice = notice_read(request);
 	if (rc || request->method != METHOD_POST)
@@ -486,6 +486,8 @@ static int run_route(struct request *request, const struct call *call)
 		return rc;
 	memset(request->error, 0, sizeof *request->error);
 	rc = call->route.run(request);
+	if (rc == ERROR_LIMIT && arena_check(request->arena, NULL))
+		request->status = request->method == METHOD_GET ? 503 : 413;
 	if (!rc && interface->finish)
 		interface->finish(request);
 	return rc;
@@ -533,7 +535,9 @@ static void answer_error(struct request *request, int code)
 											  "the number %s: the log has the reason under it.",
 											  request->id);
 	}
-	if (code == ERROR_DATABASE)
+	if (code == ERROR_BUSY)
+		log_warning("%s: %s", router_loggable_path(request), sentence);
+	if (code == ERROR_DATABASE || code == ERROR_BUSY)
 		response_header(request, "Retry-After", "5");
 	request->may_be_cached = false;
 	request->location = request->content_type = request->disposition = request->etag = NULL;

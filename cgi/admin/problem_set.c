@@ -154,7 +154,7 @@ static int apply_plan(
 		struct error error = { 0 };
 		int rc = problem_plan_apply(request->db, request->arena, &view->plan.items[i],
 			&input->stock, &input->planner, &error);
-		if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM) {
+		if (error_is_ours(rc)) {
 			*request->error = error;
 			return rc;
 		}

@@ -5,6 +5,7 @@
 #include "cgi/admin/leaderboard.h"
 #include "cgi/http/notice.h"
 #include "cgi/page/pages.h"
+#include "lib/base/markdown_size.h"
 #include "lib/task/stock.h"
 #include "templates/task_edit.h"
 
@@ -225,6 +226,9 @@ static int put_description(struct request *request, struct editing *editing)
 	if (is_edited && *editing->task->description)
 		return fail_field(request->error, DESCRIPTION,
 			"Type the description here, and leave the key description in task.yml empty.");
+	struct error fault;
+	if (markdown_check(typed, strlen(typed), &fault))
+		return fail_field(request->error, DESCRIPTION, "The description, %s", fault.text);
 	const char *rest = is_edited ? definition->text : definition->shown;
 	const char *text = is_new ? task_replace_description(arena, rest, typed)
 							  : task_copy_description(arena, rest, definition->stored.bytes);

@@ -63,7 +63,7 @@ static int show_webhooks(struct request *request, struct webhooks_view *view)
 static int show_webhook_form_again(
 	struct request *request, const struct webhook_order *order, int rc)
 {
-	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM || rc == ERROR_NOT_FOUND)
+	if (error_is_ours(rc) || rc == ERROR_NOT_FOUND)
 		return rc;
 	request->status = rc == ERROR_LIMIT ? 429 : 422;
 	struct webhooks_view view = {

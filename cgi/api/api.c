@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { json_most_values = 10000, json_most_depth = 32 };
+
 int api_fail(
 	struct request *request, int status, int code, const char *problem, const char *format, ...)
 {
@@ -174,12 +176,6 @@ static int refuse_name(
 	return ERROR_INPUT;
 }
 
-int api_read_query(struct request *request)
-{
-	return form_parse_urlencoded(request->arena, request->query_string,
-		strlen(request->query_string), &request->query, &request->query_count, request->error);
-}
-
 static int check_query(struct request *request, const char *names)
 {
 	for (size_t i = 0; i < request->query_count; i++) {
@@ -221,15 +217,45 @@ static int refuse_json(struct request *request, const json_error_t *reason)
 		buffer_string(&shown));
 }
 
+/* Counts values and depth before the parser runs, because the parser needs 80 bytes and more for a
+ * value of two bytes. Each value but the first follows one of `,:[{`. */
+static int check_json_size(const char *text, size_t length, struct error *error)
+{
+	size_t values = 1, depth = 0;
+	bool in_string = false;
+	for (const char *at = text, *end = text + length; at < end; at++) {
+		if (in_string && *at == '\\')
+			at++;
+		else if (*at == '"')
+			in_string = !in_string;
+		else if (!in_string && *at && strchr(",:[{", *at))
+			values++;
+		if (in_string || !*at)
+			continue;
+		depth += *at == '[' || *at == '{';
+		depth -= depth && (*at == ']' || *at == '}');
+		if (depth > json_most_depth)
+			return fail(error, ERROR_LIMIT,
+				"The body nests lists and objects more than %d deep. Send fewer levels.",
+				json_most_depth);
+		if (values > json_most_values)
+			return fail(error, ERROR_LIMIT, "The body has more than %d JSON values. Send fewer.",
+				json_most_values);
+	}
+	return 0;
+}
+
 /* Reads the body as one JSON object. Rejects repeated names; jansson rejects NUL in strings. */
 static int read_json(struct request *request, size_t most_bytes)
 {
-	cleanup_buffer struct buffer body = { 0 };
-	int rc = form_read_bytes(request, most_bytes, &body);
-	if (rc || !body.length)
-		return rc;
+	const char *body;
 	json_error_t reason;
-	request->json = json_loadb(buffer_string(&body), body.length, JSON_REJECT_DUPLICATES, &reason);
+	int rc = form_read_bytes(request, most_bytes, &body);
+	if (!rc)
+		rc = check_json_size(body, request->body_length, request->error);
+	if (rc || !request->body_length)
+		return rc;
+	request->json = json_loadb(body, request->body_length, JSON_REJECT_DUPLICATES, &reason);
 	if (!request->json)
 		return refuse_json(request, &reason);
 	if (!json_is_object(request->json))
@@ -258,7 +284,7 @@ int api_read_body(struct request *request, size_t most_bytes)
 int api_read(struct request *request, const struct call *call)
 {
 	bool is_get = request->method == METHOD_GET;
-	int rc = api_read_query(request);
+	int rc = form_parse_query(request);
 	if (!rc && call->takes)
 		rc = check_query(request, is_get ? call->takes : "");
 	if (rc || is_get)
@@ -347,7 +373,7 @@ void api_refuse(struct request *request, int code, const char *title, const char
 		title, "code", json_text(problem), "status", request->status, "detail", json_text(sentence),
 		"instance", request->id);
 	const char *field = request->error->field;
-	if (*field && code != ERROR_DATABASE && code != ERROR_SYSTEM)
+	if (*field && !error_is_ours(code))
 		json_object_set_new(
 			json, "errors", json_pack("[{s:s, s:s}]", "field", field, "detail", sentence));
 	respond_json(request, json);

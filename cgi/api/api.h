@@ -53,8 +53,7 @@ int api_bearer(struct request *request, const char **secret);
 int api_take_token(struct request *request, const char *secret);
 /* Checks the viewer's role and the token's scope against the call's row. */
 int api_check_rights(struct request *request, const struct call *call);
-/* Parse the query into request->query, and the body into json, form and uploads. */
-int api_read_query(struct request *request);
+/* Parses the body into json, form and uploads. */
 int api_read_body(struct request *request, size_t most_bytes);
 
 /* Whether the request has a token with this scope. */

@@ -17,25 +17,24 @@ static int hex_value(char digit)
 	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Returns the decoded text. *decoded_length counts embedded NUL bytes, so check_value() can find
- * them. A % without two hex digits stays as it is. */
-static char *percent_decode(struct arena *arena, const char *text, size_t length,
-	bool plus_is_space, size_t *decoded_length)
+/* Decodes within the text, which never grows, and ends it with a NUL. Returns the decoded length,
+ * which counts embedded NUL bytes, so check_value() can find them. A % without two hex digits stays
+ * as it is. */
+static size_t percent_decode(char *text, size_t length, bool plus_is_space)
 {
-	char *out = arena_alloc(arena, length + 1);
 	size_t used = 0;
 	for (size_t i = 0; i < length; i++) {
 		int high = text[i] == '%' && i + 2 < length ? hex_value(text[i + 1]) : -1;
 		int low = high >= 0 ? hex_value(text[i + 2]) : -1;
 		if (low >= 0) {
-			out[used++] = (char)(high * 16 + low);
+			text[used++] = (char)(high * 16 + low);
 			i += 2;
 		} else {
-			out[used++] = plus_is_space && text[i] == '+' ? ' ' : text[i];
+			text[used++] = plus_is_space && text[i] == '+' ? ' ' : text[i];
 		}
 	}
-	*decoded_length = used;
-	return out;
+	text[used] = '\0';
+	return used;
 }
 
 static int check_value(const char *name, const char *bytes, size_t length, struct error *error)
@@ -58,37 +57,47 @@ static int add_field(struct arena *arena, struct field **fields, size_t *count, 
 	return 0;
 }
 
-int form_parse_urlencoded(struct arena *arena, const char *text, size_t length,
-	struct field **fields, size_t *count, struct error *error)
+/* Decodes one piece, "name=value" or "name". A NUL may replace the byte behind it. */
+static int parse_field(struct arena *arena, char *piece, size_t length, struct field **fields,
+	size_t *count, struct error *error)
 {
-	const char *end = text + length;
-	while (text < end) {
-		const char *stop = memchr(text, '&', (size_t)(end - text));
+	char *equals = memchr(piece, '=', length);
+	char *value = equals ? equals + 1 : piece + length;
+	size_t value_length = percent_decode(value, (size_t)(piece + length - value), true);
+	size_t name_length = percent_decode(piece, equals ? (size_t)(equals - piece) : length, true);
+	int rc = check_value("", piece, name_length, error);
+	if (!rc)
+		rc = check_value(piece, value, value_length, error);
+	return rc ? rc : add_field(arena, fields, count, piece, value, error);
+}
+
+int form_parse_urlencoded(struct arena *arena, char *text, size_t length, struct field **fields,
+	size_t *count, struct error *error)
+{
+	char *end = text + length, *stop;
+	int rc = 0;
+	for (; !rc && text < end; text = stop + 1) {
+		stop = memchr(text, '&', (size_t)(end - text));
 		if (!stop)
 			stop = end;
-		const char *equals = memchr(text, '=', (size_t)(stop - text));
-		const char *value_begin = equals ? equals + 1 : stop;
-		size_t name_length, value_length;
-		char *name = percent_decode(
-			arena, text, (size_t)((equals ? equals : stop) - text), true, &name_length);
-		char *value =
-			percent_decode(arena, value_begin, (size_t)(stop - value_begin), true, &value_length);
-		int rc = check_value("", name, name_length, error);
-		if (!rc)
-			rc = check_value(name, value, value_length, error);
-		if (!rc && stop > text)
-			rc = add_field(arena, fields, count, name, value, error);
-		if (rc)
-			return rc;
-		text = stop + 1;
+		if (stop > text)
+			rc = parse_field(arena, text, (size_t)(stop - text), fields, count, error);
 	}
-	return 0;
+	return rc;
+}
+
+int form_parse_query(struct request *request)
+{
+	size_t length = strlen(request->query_string);
+	return form_parse_urlencoded(request->arena,
+		arena_strndup(request->arena, request->query_string, length), length, &request->query,
+		&request->query_count, request->error);
 }
 
 char *form_decode_path(struct arena *arena, const char *text)
 {
-	size_t length;
-	char *path = percent_decode(arena, text, strlen(text), false, &length);
+	char *path = arena_strdup(arena, text);
+	size_t length = percent_decode(path, strlen(path), false);
 	if (!text_is_utf8(path, length))
 		return NULL;
 	for (size_t i = 0; i < length; i++)
@@ -124,64 +133,6 @@ static int take_part(void *context, const struct multipart_part *part, struct er
 	return 0;
 }
 
-typedef int feed(void *sink, const char *bytes, size_t length, struct error *error);
-
-static int feed_multipart(void *sink, const char *bytes, size_t length, struct error *error)
-{
-	return multipart_feed(sink, bytes, length, error);
-}
-
-static int feed_buffer(void *sink, const char *bytes, size_t length, struct error *error)
-{
-	(void)error;
-	buffer_append(sink, bytes, length);
-	return 0;
-}
-
-static int read_pieces(struct request *request, size_t most_bytes, feed *feed_to, void *sink)
-{
-	char piece[16384];
-	size_t total = 0;
-	for (;;) {
-		size_t got = request->read_body(request->body_source, piece, sizeof piece);
-		if (!got)
-			break;
-		total += got;
-		if (total > most_bytes)
-			return fail(request->error, ERROR_LIMIT,
-				"The request is larger than the limit of %zu bytes. Send less.", most_bytes);
-		int rc = feed_to(sink, piece, got, request->error);
-		if (rc)
-			return rc;
-	}
-	if (total < request->body_length)
-		return fail(
-			request->error, ERROR_INPUT, "The request did not arrive completely. Send it again.");
-	return 0;
-}
-
-static int read_multipart(struct request *request, size_t most_bytes)
-{
-	struct multipart parser;
-	int rc = multipart_begin(
-		&parser, request->arena, request->body_type, take_part, request, request->error);
-	if (!rc)
-		rc = read_pieces(request, most_bytes, feed_multipart, &parser);
-	if (!rc)
-		rc = multipart_end(&parser, request->error);
-	multipart_free(&parser);
-	return rc;
-}
-
-static int read_urlencoded(struct request *request, size_t most_bytes)
-{
-	cleanup_buffer struct buffer body = { 0 };
-	int rc = read_pieces(request, most_bytes, feed_buffer, &body);
-	return rc ? rc
-			  : form_parse_urlencoded(request->arena, buffer_string(&body), body.length,
-				  &request->form, &request->form_count, request->error);
-}
-
 bool form_is_type(const struct request *request, const char *type)
 {
 	size_t length = strlen(type);
@@ -189,29 +140,48 @@ bool form_is_type(const struct request *request, const char *type)
 		&& strchr("; \t", request->body_type[length]);
 }
 
-static int check_length(struct request *request, size_t most_bytes)
+/* Reads the body into one block of its length. nginx has received the whole body before, so it
+ * names the right length, also of a body in chunks. */
+static int read_body(struct request *request, size_t most_bytes, char **body)
 {
-	if (request->body_length <= most_bytes)
-		return 0;
-	return fail(request->error, ERROR_LIMIT,
-		"The request is larger than the limit of %zu bytes. Send less.", most_bytes);
+	if (request->body_length > most_bytes)
+		return fail(request->error, ERROR_LIMIT,
+			"The request is larger than the limit of %zu bytes. Send less.", most_bytes);
+	size_t total = 0, got = 1;
+	char more;
+	*body = arena_alloc(request->arena, request->body_length + 1);
+	while (got && total < request->body_length) {
+		got = request->read_body(request->body_source, *body + total, request->body_length - total);
+		total += got;
+	}
+	if (total < request->body_length)
+		return fail(
+			request->error, ERROR_INPUT, "The request did not arrive completely. Send it again.");
+	return request->read_body(request->body_source, &more, 1) ? fail(request->error, ERROR_INPUT,
+			   "The request is longer than its Content-Length says. Send the right length.")
+															  : 0;
 }
 
-int form_read_bytes(struct request *request, size_t most_bytes, struct buffer *body)
+int form_read_bytes(struct request *request, size_t most_bytes, const char **bytes)
 {
-	int rc = check_length(request, most_bytes);
-	return rc ? rc : read_pieces(request, most_bytes, feed_buffer, body);
+	char *body = NULL;
+	int rc = read_body(request, most_bytes, &body);
+	*bytes = body;
+	return rc;
 }
 
 int form_read(struct request *request, size_t most_bytes)
 {
-	int rc = check_length(request, most_bytes);
+	bool is_multipart = form_is_type(request, "multipart/form-data");
+	char *body;
+	if (!is_multipart && !form_is_type(request, "application/x-www-form-urlencoded"))
+		return fail(request->error, ERROR_INPUT,
+			"A form must be sent as multipart/form-data or application/x-www-form-urlencoded.");
+	int rc = read_body(request, most_bytes, &body);
 	if (rc)
 		return rc;
-	if (form_is_type(request, "multipart/form-data"))
-		return read_multipart(request, most_bytes);
-	if (form_is_type(request, "application/x-www-form-urlencoded"))
-		return read_urlencoded(request, most_bytes);
-	return fail(request->error, ERROR_INPUT,
-		"A form must be sent as multipart/form-data or application/x-www-form-urlencoded.");
+	return is_multipart ? multipart_parse(
+			   request->body_type, body, request->body_length, take_part, request, request->error)
+						: form_parse_urlencoded(request->arena, body, request->body_length,
+							&request->form, &request->form_count, request->error);
 }

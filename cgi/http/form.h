@@ -4,9 +4,13 @@
 
 #include "cgi/http/request.h"
 
-/* Decodes `a=b&c=d` into fields. Returns ERROR_INPUT for invalid UTF-8 and for NUL bytes. */
-int form_parse_urlencoded(struct arena *arena, const char *text, size_t length,
-	struct field **fields, size_t *count, struct error *error);
+/* Decodes `a=b&c=d` into fields that point into `text`, which changes; a NUL follows its `length`
+ * bytes. Skips empty pieces. Returns ERROR_INPUT for invalid UTF-8 and for NUL bytes. */
+int form_parse_urlencoded(struct arena *arena, char *text, size_t length, struct field **fields,
+	size_t *count, struct error *error);
+
+/* Decodes the address's query into request->query. */
+int form_parse_query(struct request *request);
 
 /* Percent-decodes a path. Returns NULL for invalid UTF-8 and for control characters. */
 char *form_decode_path(struct arena *arena, const char *text);
@@ -15,9 +19,9 @@ char *form_decode_path(struct arena *arena, const char *text);
  * more than `most_bytes`. */
 int form_read(struct request *request, size_t most_bytes);
 
-/* Appends the body to `body` without decoding it, for content types other than forms. Returns
- * ERROR_LIMIT above `most_bytes`. */
-int form_read_bytes(struct request *request, size_t most_bytes, struct buffer *body);
+/* Reads the request->body_length bytes of the body without decoding them, for content types other
+ * than forms. A NUL follows them. Returns ERROR_LIMIT above `most_bytes`. */
+int form_read_bytes(struct request *request, size_t most_bytes, const char **bytes);
 
 /* Whether the body has this content type, such as application/json. */
 bool form_is_type(const struct request *request, const char *type);

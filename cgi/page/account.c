@@ -111,7 +111,7 @@ static int show_account(struct request *request)
  * router reports them. */
 int account_form_again(struct request *request, int rc, int show(struct request *))
 {
-	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
+	if (error_is_ours(rc))
 		return rc;
 	request->status = rc == ERROR_LIMIT ? 429 : rc == ERROR_CONFLICT ? 409 : 422;
 	return show(request);
@@ -215,7 +215,13 @@ int account_check_login(struct request *request, struct user *user)
 	rc = login_limit_hit(request, name, exists ? user->id : 0, &attempt);
 	if (rc)
 		return rc;
-	if (!user_password_matches(exists ? user : NULL, password))
+	bool matches;
+	rc = user_match_password(exists ? user : NULL, password, &matches, request->error);
+	if (rc) { /* no attempt, because nothing was compared */
+		int failed = login_limit_return(request, &attempt);
+		return failed ? failed : rc;
+	}
+	if (!matches)
 		return fail(request->error, ERROR_INPUT, "The name or the password is wrong.");
 	if (user->banned_at_ms != TIME_NULL)
 		return fail(request->error, ERROR_INPUT, "This account was banned. Ask an admin why.");
@@ -254,8 +260,9 @@ static int check_passwords(struct request *request, const struct user *user)
 	const char *password = request_form_or(request, "password", ""),
 			   *again = request_form_or(request, "again", "");
 	const char *current = request_form_or(request, "current", "");
-	int rc = 0;
-	if (*user->password_hash && !user_password_matches(user, current))
+	bool matches = !*user->password_hash;
+	int rc = matches ? 0 : user_match_password(user, current, &matches, request->error);
+	if (!rc && !matches)
 		rc = form_note(
 			request, fail_field(request->error, "current", "This is not your current password."));
 	if (!rc && strcmp(password, current) == 0)

@@ -79,8 +79,11 @@ static int check_deletion(struct request *request)
 				"This is not your name, so nothing was deleted; type %s.", request->viewer.name));
 	if (!rc)
 		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, request->error);
-	if (!rc && asks_for_password(request, &user)
-		&& !user_password_matches(&user, request_form_or(request, "password", "")))
+	bool matches = !rc && !asks_for_password(request, &user);
+	if (!rc && !matches)
+		rc = user_match_password(
+			&user, request_form_or(request, "password", ""), &matches, request->error);
+	if (!rc && !matches)
 		rc = form_note(request,
 			fail_field(
 				request->error, "password", "This is not your password, so nothing was deleted."));
@@ -98,7 +101,7 @@ int action_account_delete(struct request *request)
 		session_forget(request);
 		return redirect(request, "/account/deleted");
 	}
-	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
+	if (error_is_ours(rc))
 		return rc;
 	request->status = rc == ERROR_LIMIT ? 429 : rc == ERROR_CONFLICT ? 409 : 422;
 	return show_account_deletion(request);

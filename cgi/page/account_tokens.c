@@ -99,7 +99,7 @@ int token_order_note(struct request *request, const struct token_order *order)
 
 static int show_token_form_again(struct request *request, const struct token_order *order, int rc)
 {
-	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM)
+	if (error_is_ours(rc))
 		return rc;
 	request->status = rc == ERROR_LIMIT ? 429 : rc == ERROR_CONFLICT ? 409 : 422;
 	struct tokens_view view = {

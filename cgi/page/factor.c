@@ -170,10 +170,14 @@ int page_confirm(struct request *request)
 static int check_password(struct request *request)
 {
 	struct user user;
+	bool matches = false;
 	int rc = rate_limit_hit(request, &PASSWORDS, request->viewer.name);
 	if (!rc)
 		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, request->error);
-	if (!rc && !user_password_matches(&user, request_form_or(request, "password", "")))
+	if (!rc)
+		rc = user_match_password(
+			&user, request_form_or(request, "password", ""), &matches, request->error);
+	if (!rc && !matches)
 		rc = fail_field(request->error, "password", "This is not your password.");
 	return rc ? rc : rate_limit_return(request, &PASSWORDS, request->viewer.name);
 }

@@ -51,8 +51,12 @@ int page_mail(struct request *request)
 static int check_current(struct request *request)
 {
 	struct user user;
+	bool matches = false;
 	int rc = user_by_id(request->db, request->arena, request->viewer.id, &user, request->error);
-	if (!rc && !user_password_matches(&user, request_form_or(request, "current", "")))
+	if (!rc)
+		rc = user_match_password(
+			&user, request_form_or(request, "current", ""), &matches, request->error);
+	if (!rc && !matches)
 		rc = form_note(
 			request, fail_field(request->error, "current", "This is not your current password."));
 	return rc;

@@ -90,7 +90,7 @@ static void hash_browser(const struct request *request, hash out)
  * ERROR_CONFLICT: 502 if the provider is to blame, 409 if the account changed meanwhile. */
 static int show_refusal(struct request *request, int rc, int conflict)
 {
-	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM || rc == ERROR_NOT_FOUND)
+	if (error_is_ours(rc) || rc == ERROR_NOT_FOUND)
 		return rc;
 	request->status = rc == ERROR_LIMIT ? 429 : rc == ERROR_CONFLICT ? conflict : 403;
 	return request->viewer.id ? identities_show(request) : login_show(request);

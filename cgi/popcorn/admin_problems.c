@@ -107,7 +107,7 @@ static int apply_item(struct update *update, const struct plan_item *item)
 	struct error error = { 0 };
 	int rc = problem_plan_apply(
 		request->db, request->arena, item, &update->stock, &update->planner, &error);
-	if (rc == ERROR_DATABASE || rc == ERROR_SYSTEM) {
+	if (error_is_ours(rc)) {
 		*request->error = error;
 		return rc;
 	}

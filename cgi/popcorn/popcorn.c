@@ -3,6 +3,7 @@
 #include "cgi/action/device_authorization.h"
 #include "cgi/action/invite.h"
 #include "cgi/api/api.h"
+#include "cgi/http/form.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/http/session.h"
 #include "cgi/popcorn/state.h"
@@ -72,7 +73,7 @@ int popcorn_admit(struct request *request, const struct call *call)
 
 int popcorn_read(struct request *request, const struct call *call)
 {
-	int rc = api_read_query(request);
+	int rc = form_parse_query(request);
 	return rc || request->method == METHOD_GET
 		? rc
 		: api_read_body(request, call->route.most_body_bytes);
@@ -106,7 +107,7 @@ void popcorn_refuse(struct request *request, int code, const char *title, const 
 	(void)title;
 	int64_t polled = polled_submission(request);
 	const char *secret = request_header(request, ID);
-	bool is_temporary = code == ERROR_DATABASE || code == ERROR_SYSTEM || code == ERROR_LIMIT;
+	bool is_temporary = error_is_ours(code) || code == ERROR_LIMIT;
 	if (is_temporary && polls_profile(request)) {
 		request->status = 200;
 		respond_json(request,

@@ -1,6 +1,7 @@
 #include "cgi/render/markdown.h"
 
 #include "cgi/render/html.h"
+#include "lib/base/markdown_size.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 
@@ -8,6 +9,7 @@
 #include <cmark-gfm.h>
 #include <ctype.h>
 #include <pthread.h>
+#include <sodium.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -384,16 +386,26 @@ static void print_plain(struct buffer *out, const char *text, size_t length)
 	buffer_text(out, "</pre>\n");
 }
 
-static void render(struct buffer *out, const char *text, size_t length, int top_heading,
+/* Deep trees take long: a link or an image inside another one moves its children up, level by
+ * level. */
+static bool is_too_deep(cmark_node *root)
+{
+	size_t depth = 0, deepest = 0;
+	cmark_iter *iterator = cmark_iter_new(root);
+	for (cmark_event_type event; (event = cmark_iter_next(iterator)) != CMARK_EVENT_DONE;) {
+		bool is_open = cmark_node_first_child(cmark_iter_get_node(iterator));
+		depth += is_open && event == CMARK_EVENT_ENTER;
+		depth -= is_open && event == CMARK_EVENT_EXIT;
+		if (depth > deepest)
+			deepest = depth;
+	}
+	cmark_iter_free(iterator);
+	return deepest > 2 * markdown_most_depth;
+}
+
+static void print_page(struct buffer *out, cmark_node *root, cmark_parser *parser, int top_heading,
 	const struct markdown_page *page)
 {
-	if (length > markdown_most_bytes) {
-		print_plain(out, text, length);
-		return;
-	}
-	cmark_parser *parser = new_parser();
-	cmark_parser_feed(parser, text, length);
-	cmark_node *root = cmark_parser_finish(parser);
 	if (page && page->item)
 		drop_items(root, page);
 	if (page)
@@ -404,13 +416,87 @@ static void render(struct buffer *out, const char *text, size_t length, int top_
 		cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
 	print_tree(out, html, page);
 	cmark_get_default_mem_allocator()->free(html);
+}
+
+/* False: the text nests too deep, so nothing was printed. */
+static bool render(struct buffer *out, const char *text, size_t length, int top_heading,
+	const struct markdown_page *page)
+{
+	cmark_parser *parser = new_parser();
+	cmark_parser_feed(parser, text, length);
+	cmark_node *root = cmark_parser_finish(parser);
+	bool fits = !is_too_deep(root);
+	if (fits)
+		print_page(out, root, parser, top_heading, page);
 	cmark_node_free(root);
 	cmark_parser_free(parser);
+	return fits;
+}
+
+/* ---- keeping ---- */
+
+typedef unsigned char text_hash[crypto_generichash_BYTES];
+
+/* HTML by the hash of its text. All threads share it, under the lock. The oldest goes first. */
+enum { most_kept = 64, most_kept_bytes = 8 << 20 };
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+static struct kept {
+	text_hash hash;
+	struct buffer html;
+} kept[most_kept];
+static size_t kept_next, kept_bytes;
+
+static void hash_text(text_hash hash, const char *text, size_t length, int top_heading)
+{
+	crypto_generichash(hash, sizeof(text_hash), (const unsigned char *)text, length, NULL, 0);
+	hash[0] = (unsigned char)top_heading;
+}
+
+static bool find_kept(const text_hash hash, struct buffer *out)
+{
+	bool found = false;
+	pthread_mutex_lock(&keeping);
+	for (size_t i = 0; i < most_kept && !found; i++) {
+		found = kept[i].html.data && memcmp(kept[i].hash, hash, sizeof(text_hash)) == 0;
+		if (found)
+			buffer_append(out, kept[i].html.data, kept[i].html.length);
+	}
+	pthread_mutex_unlock(&keeping);
+	return found;
+}
+
+static void keep(const text_hash hash, const char *html, size_t length)
+{
+	pthread_mutex_lock(&keeping);
+	for (size_t freed = 0; freed < most_kept; freed++) {
+		struct kept *place = &kept[kept_next];
+		kept_bytes -= place->html.length;
+		buffer_free(&place->html);
+		if (kept_bytes + length <= most_kept_bytes) {
+			memcpy(place->hash, hash, sizeof(text_hash));
+			buffer_append(&place->html, html, length);
+			kept_bytes += length;
+			freed = most_kept;
+		}
+		kept_next = (kept_next + 1) % most_kept;
+	}
+	pthread_mutex_unlock(&keeping);
 }
 
 void markdown_render(struct buffer *out, const char *text, size_t length, int top_heading)
 {
-	render(out, text, length, top_heading, NULL);
+	size_t before = out->length;
+	text_hash hash;
+	hash_text(hash, text, length, top_heading);
+	if (find_kept(hash, out))
+		return;
+	bool fits =
+		markdown_check(text, length, NULL) == 0 && render(out, text, length, top_heading, NULL);
+	if (!fits || out->length - before > markdown_most_html_bytes) {
+		out->length = before;
+		print_plain(out, text, length);
+	}
+	keep(hash, buffer_string(out) + before, out->length - before);
 }
 
 void markdown_render_page(

@@ -14,9 +14,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Longer text is printed unrendered: the parser's time may grow faster than its input. */
-enum { markdown_most_bytes = 128 * 1024 };
-
+/* Text that markdown_check (lib/base/markdown_size.h) refuses, or that becomes more than 1 MiB of
+ * HTML, is printed unrendered. The HTML of a text is kept, so that its next views need no parser.
+ */
+enum { markdown_most_html_bytes = 1 << 20 };
 void markdown_render(struct buffer *out, const char *text, size_t length, int top_heading);
 
 /* Renders a page of docs/. The title, its heading `#`, is left out. Other headings get the id that

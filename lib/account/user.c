@@ -33,22 +33,32 @@ int role_from_name(const char *name, enum role *role)
 
 static pthread_mutex_t hashing_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t hashing_done = PTHREAD_COND_INITIALIZER;
-static int64_t hashing_allowed = 2, hashing_now;
+static int64_t hashing_allowed = 2, waiting_allowed = INT64_MAX, hashing_now, waiting_now;
 
-void password_limit(int64_t at_once)
+void password_limit(int64_t at_once, int64_t waiting)
 {
 	pthread_mutex_lock(&hashing_lock);
 	hashing_allowed = at_once;
+	waiting_allowed = waiting;
 	pthread_mutex_unlock(&hashing_lock);
 }
 
-static void enter_hashing(void)
+/* Waits for a turn. ERROR_BUSY: too many wait already. */
+static int enter_hashing(struct error *error)
 {
 	pthread_mutex_lock(&hashing_lock);
-	while (hashing_now >= hashing_allowed)
+	bool must_wait = hashing_now >= hashing_allowed, has_turn;
+	has_turn = !must_wait || waiting_now < waiting_allowed;
+	waiting_now += has_turn && must_wait;
+	while (has_turn && hashing_now >= hashing_allowed)
 		pthread_cond_wait(&hashing_done, &hashing_lock);
-	hashing_now++;
+	waiting_now -= has_turn && must_wait;
+	hashing_now += has_turn;
 	pthread_mutex_unlock(&hashing_lock);
+	return has_turn ? 0
+					: fail(error, ERROR_BUSY,
+						"Podium checks many passwords at the moment. Wait a few seconds and try "
+						"again.");
 }
 
 static void leave_hashing(void)
@@ -80,8 +90,10 @@ static int hash_password(
 	size_t length = strlen(password);
 	if (sodium_init() < 0)
 		return fail(error, ERROR_SYSTEM, "libsodium could not be started.");
-	enter_hashing();
-	int rc = crypto_pwhash_str(hash, password, length, crypto_pwhash_OPSLIMIT_INTERACTIVE,
+	int rc = enter_hashing(error);
+	if (rc)
+		return rc;
+	rc = crypto_pwhash_str(hash, password, length, crypto_pwhash_OPSLIMIT_INTERACTIVE,
 		crypto_pwhash_MEMLIMIT_INTERACTIVE);
 	leave_hashing();
 	return rc
@@ -102,18 +114,23 @@ static void create_dummy_hash(void)
 		dummy_hash[0] = '\0';
 }
 
-bool user_password_matches(const struct user *user, const char *password)
+int user_match_password(
+	const struct user *user, const char *password, bool *matches, struct error *error)
 {
+	*matches = false;
 	if (sodium_init() < 0 || strlen(password) > password_most_bytes)
-		return false;
+		return 0;
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	enter_hashing();
+	int rc = enter_hashing(error);
+	if (rc)
+		return rc;
 	pthread_once(&once, create_dummy_hash);
 	bool has_password = user && *user->password_hash;
 	const char *hash = has_password ? user->password_hash : dummy_hash;
 	bool same = crypto_pwhash_str_verify(hash, password, strlen(password)) == 0;
 	leave_hashing();
-	return same && has_password;
+	*matches = same && has_password;
+	return 0;
 }
 
 /* ---- rows ---- */

@@ -66,10 +66,12 @@ int user_set_role(struct database *db, int64_t id, enum role role, struct error 
 int user_lock_admin(struct database *db, int64_t id, struct error *error);
 
 /* Passwords are hashed with Argon2id (libsodium, interactive limits: 64 MiB, 2 passes).
- * password_limit sets how many hashes run at a time in this process; further ones wait. If `user`
- * is NULL, user_password_matches compares with a dummy hash. An unknown name then takes as long as
- * a wrong password. */
-void password_limit(int64_t at_once);
-bool user_password_matches(const struct user *user, const char *password);
+ * password_limit sets how many hashes run at a time in this process, and how many more may wait for
+ * a turn, so that logins leave threads for other requests. ERROR_BUSY: too many wait; nothing was
+ * compared. If `user` is NULL, user_match_password compares with a dummy hash. An unknown name then
+ * takes as long as a wrong password. */
+void password_limit(int64_t at_once, int64_t waiting);
+int user_match_password(
+	const struct user *user, const char *password, bool *matches, struct error *error);
 
 #endif

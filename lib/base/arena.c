@@ -15,6 +15,7 @@ struct chunk {
 
 struct arena {
 	struct chunk *chunks;
+	size_t owned, limit; /* bytes; limit 0: none */
 };
 
 static void *require_memory(void *pointer)
@@ -38,6 +39,22 @@ void arena_reset(struct arena *arena)
 		free(arena->chunks);
 		arena->chunks = next;
 	}
+	arena->owned = 0;
+}
+
+void arena_limit(struct arena *arena, size_t bytes)
+{
+	arena->limit = bytes;
+}
+
+int arena_check(const struct arena *arena, struct error *error)
+{
+	return !arena->limit || arena->owned <= arena->limit
+		? 0
+		: fail(error, ERROR_LIMIT,
+			"This request needs more than the %zu MiB of memory that one may use. Send less, or "
+			"ask for a smaller part.",
+			arena->limit >> 20);
 }
 
 void arena_free(struct arena *arena)
@@ -58,6 +75,7 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 		size_t size = bytes > chunk_bytes ? bytes : chunk_bytes;
 		struct chunk *fresh = require_memory(calloc(1, sizeof *fresh + size));
 		fresh->size = size;
+		arena->owned += size;
 		/* A large block gets a chunk of its own, linked behind the current chunk. Small blocks then
 		 * still use the space left in the current chunk. */
 		if (chunk && bytes > chunk_bytes / 4) {

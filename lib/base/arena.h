@@ -4,6 +4,8 @@
 #ifndef PODIUM_LIB_BASE_ARENA_H
 #define PODIUM_LIB_BASE_ARENA_H
 
+#include "lib/base/error.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -12,6 +14,12 @@ struct arena;
 struct arena *arena_new(void);
 void arena_free(struct arena *arena);  /* NULL is fine */
 void arena_reset(struct arena *arena); /* frees the allocations, keeps the arena */
+
+/* Sets how much the arena should own; 0: no limit. An allocation beyond it still succeeds, because
+ * few callers could continue without. Loops over input or rows therefore call arena_check, which
+ * returns ERROR_LIMIT from then on. */
+void arena_limit(struct arena *arena, size_t bytes);
+int arena_check(const struct arena *arena, struct error *error);
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* zeroed, aligned for any type */
 void *arena_copy(

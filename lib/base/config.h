@@ -32,6 +32,7 @@ struct config {
 	char database_tls_cert[256], database_tls_key[256];
 	char fastcgi_socket[108]; /* path that podium-web listens on */
 	int64_t web_threads;
+	int64_t request_timeout_s, request_memory_mib;
 	int64_t streams_at_once; /* terminals that wait on an open connection; 0: none may */
 	/* folder with problem sets, for popcorn-cli's admin commands; empty: none */
 	char problems[256];

@@ -6,6 +6,8 @@
 #ifndef PODIUM_LIB_BASE_ERROR_H
 #define PODIUM_LIB_BASE_ERROR_H
 
+#include <stdbool.h>
+
 enum error_code {
 	ERROR_INPUT = -1,     /* the user's input is wrong; show the sentence next to the field */
 	ERROR_NOT_FOUND = -2, /* the named thing does not exist */
@@ -14,7 +16,14 @@ enum error_code {
 	ERROR_LIMIT = -5,     /* a size, rate or quota is exhausted */
 	ERROR_DATABASE = -6,  /* MariaDB is unreachable or refused; a retry may succeed */
 	ERROR_SYSTEM = -7,    /* the operating system refused, or Podium has a bug */
+	ERROR_BUSY = -8,      /* there is too much to do at the moment; a retry may succeed */
 };
+
+/* Whether the user could not have avoided the error, so a form has nothing to point at. */
+static inline bool error_is_ours(int code)
+{
+	return code == ERROR_DATABASE || code == ERROR_SYSTEM || code == ERROR_BUSY;
+}
 
 struct error {
 	int code;

@@ -2,6 +2,7 @@
 
 #include "lib/base/buffer.h"
 #include "lib/base/format.h"
+#include "lib/base/markdown_size.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -230,10 +231,14 @@ static int check_ends(const struct contest_settings *settings, struct error *err
 
 static int check_rules(const struct contest_settings *settings, struct error *error)
 {
-	return strlen(settings->rules) <= contest_most_rules_bytes
-		? 0
-		: fail_field(
+	struct error fault;
+	size_t length = strlen(settings->rules);
+	if (length > contest_most_rules_bytes)
+		return fail_field(
 			error, "rules", "The rules may have at most %d bytes.", contest_most_rules_bytes);
+	return markdown_check(settings->rules, length, &fault)
+		? fail_field(error, "rules", "The rules, %s", fault.text)
+		: 0;
 }
 
 static int check_registration(const struct contest_settings *settings, struct error *error)

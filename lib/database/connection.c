@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -132,6 +133,26 @@ void database_disconnect(struct database *db)
  * A user whose next request reaches another web host therefore sees the changes of the last one. */
 #define SESSION_OF_NODE "SET wsrep_sync_wait = 7"
 
+/* The server's own limit of a statement, in seconds. */
+static void limit_statements(struct database *db)
+{
+	char command[64];
+	snprintf(command, sizeof command, "SET max_statement_time = %lld.%03d",
+		(long long)(db->limit_ms / 1000), (int)(db->limit_ms % 1000));
+	if (db->limit_ms)
+		mysql_options(db->mysql, MYSQL_INIT_COMMAND, command);
+}
+
+void database_limit(struct database *db, int64_t limit_ms)
+{
+	db->limit_ms = limit_ms;
+}
+
+void database_restart_limit(struct database *db)
+{
+	db->ends_at_ms = db->limit_ms ? clock_ms() + db->limit_ms : 0;
+}
+
 /* Whether the server executes statements. A node that lost most of its cluster, or lacks data,
  * accepts logins but refuses all statements (1047). */
 static bool accepts_statements(MYSQL *mysql)
@@ -173,6 +194,7 @@ static int connect_to_host(struct database *db, const char *host, bool is_node, 
 	mysql_options(db->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	database_ask_for_tls(db->mysql, c);
 	mysql_options(db->mysql, MYSQL_INIT_COMMAND, SESSION);
+	limit_statements(db);
 	if (is_node)
 		mysql_options(db->mysql, MYSQL_INIT_COMMAND, SESSION_OF_NODE);
 	if (!mysql_real_connect(db->mysql, host, c->database_user,

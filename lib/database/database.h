@@ -104,6 +104,12 @@ void database_close(struct database *db); /* NULL is fine */
 int database_check_tls(const struct config *config, struct error *error);
 bool database_wants_tls(const struct config *config);
 
+/* Limits the time of a request's statements; call it before the connection opens. The server ends a
+ * statement after `limit_ms`, and from `limit_ms` after the last database_restart_limit on, no
+ * statement starts. Both are ERROR_BUSY, which rolls a transaction back. */
+void database_limit(struct database *db, int64_t limit_ms);
+void database_restart_limit(struct database *db);
+
 /* Suspends or resumes a connection, from any thread. While the connection is suspended, its current
  * and further statements fail immediately. */
 void database_suspend(struct database *db, bool suspended);
@@ -115,7 +121,7 @@ static inline void scope_database_close(struct database **db)
 #define cleanup_database __attribute__((cleanup(scope_database_close)))
 
 /* Reads all rows of a SELECT into an array of the statement's struct in `arena`. `rows` is the
- * address of a `struct T *`. */
+ * address of a `struct T *`. ERROR_LIMIT: the rows exceed the arena's limit. */
 int database_rows(struct database *db, struct arena *arena, const struct statement *statement,
 	void *rows, size_t *count, struct error *error, const char *bind, ...);
 

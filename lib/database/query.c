@@ -1,6 +1,7 @@
 #include "lib/database/database.h"
 
 #include "lib/base/buffer.h"
+#include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/database/connection.h"
 #include "lib/database/values.h"
@@ -17,11 +18,20 @@ enum { transaction_tries = 5 };
 
 /* ---- errors ---- */
 
+static int fail_late(const struct database *db, struct error *error)
+{
+	return fail(error, ERROR_BUSY,
+		"This request took longer than %lld s, so Podium ended it. Try again later.",
+		(long long)(db->limit_ms / 1000));
+}
+
 static int database_failed(
 	struct database *db, unsigned int number, const char *text, struct error *error)
 {
 	db->last_error = number;
 	db->is_rolled_back |= db->in_transaction && number == ER_LOCK_DEADLOCK;
+	if (number == ER_STATEMENT_TIMEOUT)
+		return fail_late(db, error);
 	if (number == ER_DUP_ENTRY)
 		return fail(error, ERROR_CONFLICT, "The entry exists already: %s.", text);
 	return fail(error, ERROR_DATABASE, "The database answered with error %u: %s.", number, text);
@@ -189,6 +199,8 @@ static int execute_statement(struct database *db, const struct question *questio
 	db->last_error = 0;
 	if (db->is_rolled_back)
 		return fail_rolled_back(db, error);
+	if (db->ends_at_ms && clock_ms() > db->ends_at_ms)
+		return fail_late(db, error);
 	if (!db->mysql) {
 		int rc =
 			db->in_transaction ? fail_connection_lost(db, error) : reconnect_database(db, error);
@@ -231,6 +243,7 @@ static int fetch_rows(struct database *db, MYSQL_STMT *handle, const struct stat
 		}
 		char *row = *rows + (*count)++ * statement->row_size;
 		database_results_store(&results, handle, statement, arena, row);
+		rc = arena_check(arena, error);
 	}
 	if (!rc)
 		mysql_stmt_free_result(handle);

@@ -227,8 +227,9 @@ static int unpack_entry(struct archive *archive, size_t index)
 			"size. Create the zip again and upload it.",
 			shown, bytes.length);
 	archive->total_bytes += bytes.length;
-	return fileset_add(archive->set, name + archive->top_bytes, buffer_string(&bytes), bytes.length,
-		archive->error);
+	int rc = fileset_add(archive->set, name + archive->top_bytes, buffer_string(&bytes),
+		bytes.length, archive->error);
+	return rc ? rc : arena_check(archive->set->arena, archive->error);
 }
 
 static zip_t *open_archive(const void *bytes, size_t length)

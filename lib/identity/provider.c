@@ -77,7 +77,7 @@ int provider_sign_in_address(struct arena *arena, const struct config *config,
 	provider_form_add(&query, "code_challenge", challenge);
 	provider_form_add(&query, "code_challenge_method", "S256");
 	rc = kind_of(provider)->begin(&call, secrets, &endpoint, &query, error);
-	provider_call_end();
+	provider_call_end(&call);
 	if (!rc)
 		*address = arena_printf(arena, "%s%c%s", buffer_string(&endpoint),
 			strchr(buffer_string(&endpoint), '?') ? '&' : '?', buffer_string(&query));
@@ -106,7 +106,7 @@ int provider_vouch(struct arena *arena, const struct config *config,
 		return rc;
 	*vouched = (struct vouched){ .issuer = provider->issuer };
 	rc = kind_of(provider)->finish(&call, arena, secrets, code, vouched, error);
-	provider_call_end();
+	provider_call_end(&call);
 	if (!rc && *provider->domains && !vouched_is_in_domains(vouched, provider->domains))
 		rc = fail(error, ERROR_FORBIDDEN,
 			"Your account at %s has no verified e-mail address in a domain that may sign in here. "

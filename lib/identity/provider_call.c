@@ -38,25 +38,28 @@ static inline void scope_headers(struct curl_slist **headers)
 /* ---- how many at once ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int64_t calls_now;
+static int64_t calls_now[providers_most]; /* of each provider */
 
 int provider_call_begin(struct provider_call *call, const struct config *config,
 	const struct provider_settings *provider, struct error *error)
 {
+	int64_t *calls = &calls_now[provider - config->providers];
 	pthread_mutex_lock(&lock);
-	bool is_free = calls_now < config->provider_requests_at_once;
-	calls_now += is_free;
+	bool is_free = *calls < config->provider_requests_at_once;
+	*calls += is_free;
 	pthread_mutex_unlock(&lock);
 	*call = (struct provider_call){ config, provider, clock_ms() + config->provider_timeout_ms };
-	return is_free ? 0
-				   : fail(error, ERROR_LIMIT,
-					   "Many people sign in at the moment. Wait a few seconds and try again.");
+	return is_free
+		? 0
+		: fail(error, ERROR_LIMIT,
+			"Many people sign in with %s at the moment. Wait a few seconds and try again.",
+			provider->label);
 }
 
-void provider_call_end(void)
+void provider_call_end(const struct provider_call *call)
 {
 	pthread_mutex_lock(&lock);
-	calls_now--;
+	calls_now[call->provider - call->config->providers]--;
 	pthread_mutex_unlock(&lock);
 }
 

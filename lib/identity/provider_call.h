@@ -21,12 +21,13 @@ struct provider_call {
 	int64_t ends_at_ms; /* of the monotonic clock */
 };
 
-/* Waits for nobody: at most provider_requests_at_once sign-ins of this process ask providers at
- * the same time, so that a slow provider leaves threads for other requests. ERROR_LIMIT: all are
- * busy. Call provider_call_end after a 0. */
+/* Waits for nobody: at most provider_requests_at_once sign-ins of this process ask one provider at
+ * the same time, so that a slow provider leaves threads for other requests and the sign-ins of
+ * other providers. `provider` is one of config->providers. ERROR_LIMIT: all are busy. Call
+ * provider_call_end after a 0. */
 int provider_call_begin(struct provider_call *call, const struct config *config,
 	const struct provider_settings *provider, struct error *error);
-void provider_call_end(void);
+void provider_call_end(const struct provider_call *call);
 
 struct provider_request {
 	const char *url;

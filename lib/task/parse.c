@@ -1,5 +1,6 @@
 #include "lib/task/task.h"
 
+#include "lib/base/markdown_size.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
@@ -238,6 +239,14 @@ static struct task *empty_task(struct arena *arena)
 	return task;
 }
 
+static void check_description(struct task_reader *reader)
+{
+	const char *text = reader->task->description;
+	struct error fault;
+	if (markdown_check(text, strlen(text), &fault))
+		task_fault(reader, NULL, "description", "%s", fault.text);
+}
+
 /* Sets the engine that the files decide. Adds a fault if the task asks for an engine that its files
  * rule out. */
 static void choose_engine(struct task_reader *reader)
@@ -289,6 +298,7 @@ int task_check(struct arena *arena, const struct fileset *upload, const struct f
 		refuse_form(&reader);
 	}
 	task_check_files(&reader);
+	check_description(&reader);
 	if (!faults->count)
 		choose_engine(&reader);
 	return faults->count ? ERROR_INPUT : 0;

@@ -1,5 +1,6 @@
 #include "cgi/render/markdown.h"
 #include "lib/base/buffer.h"
+#include "lib/base/markdown_size.h"
 #include "lib/base/scope.h"
 
 #include <setjmp.h>
@@ -150,6 +151,121 @@ static void a_text_that_is_too_long_is_shown_unformatted(void **state)
 	assert_memory_equal(out.data, "<pre class=\"log\" tabindex=\"0\">*&lt;b&gt;*", 39);
 }
 
+/* Fills `text` with a beginning, a part again and again, and an end. */
+static void repeat(
+	struct buffer *text, const char *begin, const char *part, size_t times, const char *end)
+{
+	buffer_clear(text);
+	buffer_text(text, begin);
+	for (size_t i = 0; i < times; i++)
+		buffer_text(text, part);
+	buffer_text(text, end);
+}
+
+static void expect_size(const struct buffer *text, const char *sentence)
+{
+	struct error error = { 0 };
+	int rc = markdown_check(buffer_string(text), text->length, &error);
+	assert_int_equal(rc, *sentence ? ERROR_INPUT : 0);
+	assert_string_equal(error.text, sentence);
+}
+
+static void a_table_is_counted_before_it_is_parsed(void **state)
+{
+	(void)state;
+	static const char cells[] =
+		"line 11: the tables have more than 20000 cells; make them smaller.";
+	cleanup_buffer struct buffer text = { 0 }, row = { 0 }, table = { 0 };
+	repeat(&row, "|", "-|", 1999, "\n");
+	repeat(&table, "", "|a", 1999, "|\n");
+	buffer_text(&table, buffer_string(&row));
+	repeat(&text, buffer_string(&table), "x\n", 8, "");
+	expect_size(&text, "");
+	repeat(&text, buffer_string(&table), "x\n", 10, "");
+	expect_size(&text, cells);
+	/* The lines end in other ways, and the table is in a quote of a list. */
+	repeat(&text, buffer_string(&table), "x\r", 10, "");
+	expect_size(&text, cells);
+	repeat(&text, buffer_string(&table), "x\r\n", 10, "");
+	expect_size(&text, cells);
+	repeat(&table, "1. > ", "|a", 1999, "|\n   > ");
+	buffer_text(&table, buffer_string(&row));
+	repeat(&text, buffer_string(&table), "   > x\n", 10, "");
+	expect_size(&text, cells);
+	/* An empty line ends a table. */
+	repeat(&text, buffer_string(&row), "x\n", 100, "");
+	assert_int_equal(markdown_check(text.data, text.length, NULL), ERROR_INPUT);
+	repeat(&text, buffer_string(&row), "\n\nx", 100, "");
+	expect_size(&text, "");
+}
+
+static void quotes_lists_links_and_brackets_are_counted(void **state)
+{
+	(void)state;
+	static const char deep[] =
+		"line 1: quotes, lists or brackets are nested more than 32 deep; nest them less.";
+	static const char *const deep_parts[] = { ">", "> ", "- ", "1. ", "* > ", "[", "![" };
+	cleanup_buffer struct buffer text = { 0 }, address = { 0 };
+	for (size_t i = 0; i < COUNT(deep_parts); i++) {
+		repeat(&text, "", deep_parts[i], 16, "a");
+		expect_size(&text, "");
+		repeat(&text, "", deep_parts[i], 33, "a");
+		expect_size(&text, deep);
+	}
+	repeat(&text, "", "![", 33, "](a)](a)");
+	expect_size(&text, deep);
+	repeat(&text, "", "- a\n", 10000, "");
+	expect_size(&text, "");
+	repeat(&text, "", "- a\n", 10001, "");
+	expect_size(
+		&text, "line 10001: there are more than 10000 quotes and items of lists; use fewer.");
+	repeat(&address, "[a]: /", "x", 60000, "\n\n");
+	repeat(&text, buffer_string(&address), "[a]", 10, "");
+	expect_size(&text, "");
+	repeat(&text, buffer_string(&address), "[a]", 100, "");
+	expect_size(&text,
+		"line 3: links by reference would repeat more than 4 MiB; use shorter addresses and "
+		"titles.");
+	/* The definition follows its uses, and its title has many lines. */
+	repeat(&address, "[a]", "[a]", 100, "\n\n[a]: b '");
+	repeat(&text, buffer_string(&address), "]: x\n", 10000, "'");
+	assert_int_equal(markdown_check(text.data, text.length, NULL), ERROR_INPUT);
+}
+
+/* A backslash keeps a bracket from closing, so that the count cannot see the depth. */
+static void deep_trees_and_long_html_are_shown_unformatted(void **state)
+{
+	(void)state;
+	static const char plain[] = "<pre class=\"log\" tabindex=\"0\">";
+	cleanup_buffer struct buffer begin = { 0 }, text = { 0 }, out = { 0 };
+	repeat(&begin, "", "![\\]", 9000, "x");
+	repeat(&text, buffer_string(&begin), "](a)", 9000, "");
+	expect_size(&text, "");
+	markdown_render(&out, text.data, text.length, 2);
+	assert_memory_equal(out.data, plain, sizeof plain - 1);
+	repeat(&text, "[a]: /23456789\n\n", "[a] ", 32000, "");
+	buffer_clear(&out);
+	expect_size(&text, "");
+	markdown_render(&out, text.data, text.length, 2);
+	assert_memory_equal(out.data, plain, sizeof plain - 1);
+	assert_true(out.length < markdown_most_html_bytes);
+}
+
+/* The same text gets the same HTML again, for each level of its headings and after others. */
+static void a_text_that_was_shown_before_is_shown_again(void **state)
+{
+	(void)state;
+	for (size_t round = 0; round < 300; round++) {
+		cleanup_buffer struct buffer text = { 0 }, out = { 0 }, wanted = { 0 };
+		buffer_printf(&text, "# %zu", round % 100);
+		int heading = 1 + (int)(round % 3);
+		buffer_text(&out, "before ");
+		markdown_render(&out, text.data, text.length, heading);
+		buffer_printf(&wanted, "before <h%d>%zu</h%d>\n", heading, round % 100, heading);
+		assert_string_equal(out.data, wanted.data);
+	}
+}
+
 static void deep_nesting_is_limited(void **state)
 {
 	(void)state;
@@ -229,6 +345,10 @@ int main(void)
 		cmocka_unit_test(code_is_escaped),
 		cmocka_unit_test(bytes_that_are_not_text_are_replaced),
 		cmocka_unit_test(a_text_that_is_too_long_is_shown_unformatted),
+		cmocka_unit_test(a_table_is_counted_before_it_is_parsed),
+		cmocka_unit_test(quotes_lists_links_and_brackets_are_counted),
+		cmocka_unit_test(deep_trees_and_long_html_are_shown_unformatted),
+		cmocka_unit_test(a_text_that_was_shown_before_is_shown_again),
 		cmocka_unit_test(deep_nesting_is_limited),
 		cmocka_unit_test(a_page_has_ids_at_its_headings_and_no_title),
 		cmocka_unit_test(a_page_has_its_own_addresses_and_no_pictures),
