@@ -195,6 +195,22 @@ int team_lock_author(struct database *db, struct arena *arena, int64_t user_id,
 	return rc || *author_id == user_id ? rc : lock_account(db, arena, *author_id, error);
 }
 
+static const struct statement TEAM_OF_PERSON = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT team_id AS id FROM team_members WHERE user_id = ? AND contest_id = ?");
+
+int team_lock_contestant(struct database *db, int64_t person_id, int64_t contest_id,
+	int64_t *contestant_id, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct id_row team;
+	int rc = lock_account(db, arena, person_id, error);
+	if (rc)
+		return rc;
+	rc = database_row(db, arena, &TEAM_OF_PERSON, &team, error, "ii", person_id, contest_id);
+	*contestant_id = rc ? person_id : team.id;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
 int team_note_ranked(struct database *db, int64_t author_id, struct error *error)
 {
 	return database_execute(db, &NOTE_RANKED, error, "i", author_id);
@@ -262,8 +278,6 @@ static const struct statement ACTIVE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM users WHERE id = ? AND banned_at IS NULL AND deleted_at IS NULL");
 static const struct statement TEAM_BY_CODE = SELECT(
 	struct id_row, ID_COLUMNS, "SELECT user_id AS id FROM teams WHERE contest_id = ? AND code = ?");
-static const struct statement TEAM_OF_PERSON = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT team_id AS id FROM team_members WHERE user_id = ? AND contest_id = ?");
 /* Also submissions that were withdrawn or failed: otherwise somebody could use their own quota
  * first and the team's afterwards. */
 static const struct statement RANKED_BEFORE = SELECT(struct id_row, ID_COLUMNS,

@@ -97,6 +97,9 @@ int team_author(struct database *db, struct arena *arena, int64_t user_id, int64
 	int64_t *author_id, struct error *error);
 int team_lock_author(struct database *db, struct arena *arena, int64_t user_id,
 	int64_t leaderboard_id, int64_t *author_id, struct error *error);
+/* Likewise the account that takes part in a contest for a person. Locks the person's row only. */
+int team_lock_contestant(struct database *db, int64_t person_id, int64_t contest_id,
+	int64_t *contestant_id, struct error *error);
 /* Locks a team after team_lock_author; does nothing for a person. */
 int team_note_ranked(struct database *db, int64_t author_id, struct error *error);
 

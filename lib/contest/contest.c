@@ -5,6 +5,8 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/contest/standings.h"
+#include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/publication.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/ranking/ranking.h"
@@ -29,6 +31,7 @@ static const struct column CONTEST_COLUMNS[] = {
 	TEXT(struct contest, points),
 	INTEGER(struct contest, freeze_minutes),
 	TIME(struct contest, final_at_ms),
+	INTEGER(struct contest, has_standings),
 	INTEGER(struct contest, entrants),
 	INTEGER(struct contest, problems),
 	INTEGER(struct contest, is_entrant),
@@ -39,6 +42,7 @@ static const struct column CONTEST_COLUMNS[] = {
 		"SELECT c.id, c.name, c.title, c.rules, c.creator_id, c.starts_at AS starts_at_ms, " \
 		"c.ends_at AS ends_at_ms, c.registration, c.code, c.scoring, c.points, " \
 		"c.freeze_minutes, c.final_at AS final_at_ms, " \
+		"c.final_at IS NOT NULL AND c.standings_stored AS has_standings, " \
 		"(SELECT COUNT(*) FROM contest_entrants e WHERE e.contest_id = c.id) AS entrants, " \
 		"(SELECT COUNT(*) FROM contest_problems p WHERE p.contest_id = c.id) AS problems, " \
 		"EXISTS (SELECT 1 FROM users reader JOIN contest_entrants e ON e.contest_id = c.id " \
@@ -622,6 +626,8 @@ static int finish_body(struct database *db, void *context, struct error *error)
 		return rc; /* another request was first */
 	rc = lift_all(db, finish, error);
 	if (!rc)
+		rc = standings_store(db, finish->arena, &locked, error);
+	if (!rc)
 		rc = webhook_tell_contest(db, WEBHOOK_STANDINGS_FINAL, finish->contest->id, error);
 	return rc ? rc
 			  : audit(db, actor->id, actor->name, actor->address, "contest.final",
@@ -635,34 +641,79 @@ int contest_finish(struct database *db, struct arena *arena, const struct contes
 	return database_transaction(db, finish_body, &finish, error);
 }
 
+static const struct statement REOPEN =
+	COMMAND("UPDATE contests SET final_at = NULL, freeze_minutes = 0 WHERE id = ?");
+
+static int reopen_body(struct database *db, void *context, struct error *error)
+{
+	const struct finish *reopen = context;
+	const struct actor *actor = reopen->actor;
+	struct contest locked;
+	int rc = database_row(
+		db, reopen->arena, &LOCKED, &locked, error, "ii", (int64_t)0, reopen->contest->id);
+	if (!rc && locked.final_at_ms == TIME_NULL)
+		rc = fail(error, ERROR_CONFLICT, "The standings of %s are not final.", locked.name);
+	if (!rc)
+		rc = standings_forget(db, locked.id, error);
+	if (!rc)
+		rc = database_execute(db, &REOPEN, error, "i", locked.id);
+	return rc ? rc
+			  : audit(db, actor->id, actor->name, actor->address, "contest.reopen",
+				  reopen->contest->name, "", error);
+}
+
+int contest_reopen(struct database *db, struct arena *arena, const struct contest *contest,
+	const struct actor *actor, struct error *error)
+{
+	struct finish reopen = { arena, contest, actor };
+	return database_transaction(db, reopen_body, &reopen, error);
+}
+
 /* ---- noticing the start and the end ---- */
 
+enum { DUE_START, DUE_END, DUE_STORE };
+
 struct due {
-	int64_t id, is_end;
+	int64_t id, what;
 };
-static const struct column DUE_COLUMNS[] = { INTEGER(struct due, id), INTEGER(struct due, is_end) };
+static const struct column DUE_COLUMNS[] = { INTEGER(struct due, id), INTEGER(struct due, what) };
 /* The start is noticed when a problem has become visible, which webhooks need, but after a minute
  * at the latest. */
 static const struct statement DUE = SELECT(struct due, DUE_COLUMNS,
-	"SELECT c.id, FALSE AS is_end FROM contests c WHERE c.started_at IS NULL "
+	"SELECT c.id, 0 AS what FROM contests c WHERE c.started_at IS NULL "
 	"AND c.starts_at <= UTC_TIMESTAMP(3) AND (c.starts_at < UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "
 	"  OR EXISTS (SELECT 1 FROM contest_problems p JOIN leaderboards l ON l.id = p.leaderboard_id "
 	"  WHERE p.contest_id = c.id AND l.visibility <> 'hidden')) "
-	"UNION ALL SELECT c.id, TRUE FROM contests c WHERE c.ended_at IS NULL "
-	"AND c.started_at IS NOT NULL AND c.ends_at <= UTC_TIMESTAMP(3) LIMIT 100");
+	"UNION ALL SELECT c.id, 1 FROM contests c WHERE c.ended_at IS NULL "
+	"AND c.started_at IS NOT NULL AND c.ends_at <= UTC_TIMESTAMP(3) "
+	"UNION ALL SELECT c.id, 2 FROM contests c WHERE c.final_at IS NOT NULL "
+	"AND NOT c.standings_stored LIMIT 100");
 static const struct statement NOTE_START = COMMAND(
 	"UPDATE contests SET started_at = UTC_TIMESTAMP(3) WHERE id = ? AND started_at IS NULL");
 static const struct statement NOTE_END =
 	COMMAND("UPDATE contests SET ended_at = UTC_TIMESTAMP(3) WHERE id = ? AND ended_at IS NULL");
 
+static int store_missing(struct database *db, int64_t contest_id, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct contest contest;
+	int rc = database_row(db, arena, &LOCKED, &contest, error, "ii", (int64_t)0, contest_id);
+	return rc || contest.final_at_ms == TIME_NULL || contest.has_standings
+		? rc
+		: standings_store(db, arena, &contest, error);
+}
+
 static int advance_body(struct database *db, void *context, struct error *error)
 {
 	const struct due *due = context;
-	int rc = database_execute(db, due->is_end ? &NOTE_END : &NOTE_START, error, "i", due->id);
+	if (due->what == DUE_STORE)
+		return store_missing(db, due->id, error);
+	bool is_end = due->what == DUE_END;
+	int rc = database_execute(db, is_end ? &NOTE_END : &NOTE_START, error, "i", due->id);
 	return rc || !database_affected(db)
 		? rc
 		: webhook_tell_contest(
-			db, due->is_end ? WEBHOOK_CONTEST_ENDED : WEBHOOK_CONTEST_STARTED, due->id, error);
+			db, is_end ? WEBHOOK_CONTEST_ENDED : WEBHOOK_CONTEST_STARTED, due->id, error);
 }
 
 int contests_advance(struct database *db, struct error *error)
