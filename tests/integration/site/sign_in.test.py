@@ -909,6 +909,11 @@ def limits_by_address_count_the_network_of_an_ipv6_client():
 		sql(f"SELECT subject, hits {counted}"),
 		[["sign in from 2001:0db8:0000:0000::", "2"], ["sign in from 2001:0db8:0000:0001::", "1"]],
 	)
+	# IPv4 clients of a socket for both
+	for host in ("::ffff:203.0.113.7", "::ffff:203.0.113.8"):
+		equal(from_address(host, "/sign-in/uni"), 303)
+	subjects = sql("SELECT subject FROM rate_limits WHERE subject LIKE '%::ffff:203%'")
+	equal(len(subjects), 2)
 	visitor = Client(site.url)
 	token = visitor.csrf("/login")
 	cookie = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())
