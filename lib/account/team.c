@@ -39,12 +39,14 @@ static const struct column TEAM_COLUMNS[] = {
 	TEXT(struct team, code),
 	TIME(struct team, locked_at_ms),
 	INTEGER(struct team, is_final),
+	INTEGER(struct team, is_registered),
 	INTEGER(struct team, most),
 };
 #define TEAM \
 	"SELECT t.user_id AS id, u.name, t.contest_id, c.name AS contest, c.title AS contest_title, " \
-	"t.code, t.locked_at AS locked_at_ms, c.final_at IS NOT NULL AS is_final, c.team_members AS " \
-	"most " \
+	"t.code, t.locked_at AS locked_at_ms, c.final_at IS NOT NULL AS is_final, " \
+	"EXISTS (SELECT 1 FROM contest_entrants e WHERE e.contest_id = t.contest_id " \
+	"AND e.user_id = t.user_id) AS is_registered, c.team_members AS most " \
 	"FROM teams t JOIN users u ON u.id = t.user_id JOIN contests c ON c.id = t.contest_id "
 static const struct statement OF_CONTEST =
 	SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.contest_id = ? ORDER BY u.name");

@@ -68,10 +68,11 @@ struct team {
 	const char *name;
 	int64_t contest_id;
 	const char *contest, *contest_title;
-	const char *code;     /* with which people join; show it only to members */
-	int64_t locked_at_ms; /* TIME_NULL: not locked */
-	int64_t is_final;     /* the contest's standings are */
-	int64_t most;         /* members, at most */
+	const char *code;      /* with which people join; show it only to members */
+	int64_t locked_at_ms;  /* TIME_NULL: not locked */
+	int64_t is_final;      /* the contest's standings are */
+	int64_t is_registered; /* for the contest */
+	int64_t most;          /* members, at most */
 	/* By name; teams_of_person does not read them. */
 	const struct team_member *members;
 	size_t member_count;

@@ -1001,9 +1001,7 @@ def the_owner_is_told_of_every_change_of_the_factors():
 	set_up_app(gus)
 	sql("DELETE FROM mails")
 	site.manage("user", "remove-factor", "gus", "all")
-	tells(
-		"Every second factor was removed by an admin. The account has no second factor now."
-	)
+	tells("Every second factor was removed by an admin. The account has no second factor now.")
 
 
 @test
