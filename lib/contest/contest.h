@@ -68,6 +68,9 @@ bool contest_is_frozen(const struct contest *contest, int64_t now_ms);
  * sentence: there is none of this name. */
 int contest_by_name(struct database *db, struct arena *arena, const char *name, int64_t reader_id,
 	struct contest *contest, struct error *error);
+/* Reads a contest and locks its row. Private to lib/contest. */
+int contest_lock(struct database *db, struct arena *arena, int64_t id, struct contest *contest,
+	struct error *error);
 int contests_read(struct database *db, struct arena *arena, int64_t reader_id,
 	struct contest **contests, size_t *count, struct error *error);
 
