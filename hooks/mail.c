@@ -39,7 +39,7 @@ static const struct statement LEASE =
 /* An e-mail and what it tells, as it is now. The subject may have changed since it was queued. */
 struct mail {
 	int64_t id, fence, attempts, user_id, age_s, at_ms;
-	const char *kind, *user, *recipient; /* recipient NULL: the account has no address now */
+	const char *kind, *user, *what, *recipient; /* recipient NULL: the account has no address now */
 	struct blob_value unsubscribe_key;
 	int64_t is_stopped, is_wanted, is_true;
 	const char *leaderboard, *gpu, *by, *results, *reason;
@@ -55,6 +55,7 @@ static const struct column MAIL_COLUMNS[] = {
 	TIME(struct mail, at_ms),
 	TEXT(struct mail, kind),
 	TEXT(struct mail, user),
+	TEXT(struct mail, what),
 	TEXT(struct mail, recipient),
 	BLOB(struct mail, unsubscribe_key),
 	INTEGER(struct mail, is_stopped),
@@ -83,11 +84,13 @@ static const struct column MAIL_COLUMNS[] = {
 static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
 	"SELECT m.id, m.fence, m.attempts, m.user_id, "
 	"  TIMESTAMPDIFF(SECOND, m.at, UTC_TIMESTAMP(3)) AS age_s, m.at AS at_ms, m.kind, "
-	"  u.name AS user, " RECIPIENT " AS recipient, a.unsubscribe_key, "
+	"  COALESCE(m.user_name, u.name) AS user, m.what, " RECIPIENT
+	" AS recipient, a.unsubscribe_key, "
 	"  COALESCE(a.stopped_address = " RECIPIENT ", FALSE) AS is_stopped, "
-	"  m.kind IN ('confirm', 'password', 'changed') OR COALESCE(FIND_IN_SET(m.kind, a.kinds), 0) "
-	"    AS is_wanted, "
-	"  u.banned_at IS NULL AND u.deleted_at IS NULL AND CASE m.kind "
+	"  m.kind IN ('confirm', 'password', 'changed', 'security') "
+	"    OR COALESCE(FIND_IN_SET(m.kind, a.kinds), 0) AS is_wanted, "
+	"  m.kind IN ('changed', 'security') OR u.banned_at IS NULL AND u.deleted_at IS NULL "
+	"    AND CASE m.kind "
 	"    WHEN 'overtaken' THEN COALESCE(theirs.place < mine.place AND COALESCE(l.frozen_at > "
 	"      UTC_TIMESTAMP(3), TRUE), FALSE) AND " SEES
 	"    WHEN 'finished' THEN s.id IS NOT NULL AND s.hidden_at IS NULL "
@@ -200,6 +203,8 @@ static int compose(struct database *db, struct arena *arena, const struct config
 		.kind = mail->kind,
 		.site = config->public_url,
 		.user = mail->user,
+		.what = mail->what,
+		.at_ms = mail->at_ms,
 		.leaderboard = mail->leaderboard,
 		.gpu = mail->gpu,
 		.by = mail->by,
@@ -234,6 +239,10 @@ static int compose(struct database *db, struct arena *arena, const struct config
 static const struct statement NOTE = COMMAND(
 	"UPDATE mails SET state = ?, sentence = ?, lease_expires = NULL, "
 	"next_at = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND WHERE id = ? AND fence = ?");
+/* What is left of a deleted account goes once it was sent. */
+static const struct statement FORGET =
+	COMMAND("DELETE m FROM mails m JOIN users u ON u.id = m.user_id AND u.deleted_at IS NOT NULL "
+			"WHERE m.id = ? AND m.state <> 'waiting'");
 static const struct statement STOP =
 	COMMAND("UPDATE mail_addresses SET stopped_address = ?, stopped_at = UTC_TIMESTAMP(3), "
 			"stopped_reason = ? WHERE user_id = ? AND ? IN (address, pending)");
@@ -260,6 +269,8 @@ static int note(struct database *db, const struct config *config, const struct m
 		outcome->kind == SMTP_FAILED && mail->age_s + pause_ms / 1000 >= most_s(config, mail);
 	int rc = database_execute(db, &NOTE, error, "ssiii", is_last ? "failed" : states[outcome->kind],
 		outcome->sentence, pause_ms, mail->id, mail->fence);
+	if (!rc)
+		rc = database_execute(db, &FORGET, error, "i", mail->id);
 	return rc || outcome->kind != SMTP_NO_ADDRESS
 		? rc
 		: database_execute(db, &STOP, error, "ssis", mail->recipient, outcome->sentence,

@@ -45,6 +45,22 @@ static const char *write_changed(
 	return "Your e-mail address was changed";
 }
 
+static const char *write_security(
+	struct arena *arena, const struct mail_facts *facts, struct buffer *text)
+{
+	(void)arena;
+	format_text at;
+	format_utc(at, facts->at_ms);
+	buffer_printf(text,
+		"%s\n\nThis happened at %s, to the account %s on %s.\n\n"
+		"If that was you, there is nothing to do. If it was not you, log in, change the password, "
+		"end the other sessions, and remove the linked accounts and second factors that you do not "
+		"know:\n%s/account\n\n"
+		"If you cannot log in, ask an admin of the site for help.\n",
+		facts->what, at, facts->user, facts->site, facts->site);
+	return "Your account's security was changed";
+}
+
 static const char *write_overtaken(
 	struct arena *arena, const struct mail_facts *facts, struct buffer *text)
 {
@@ -118,6 +134,7 @@ static const struct {
 	{ "confirm", write_confirm },
 	{ "password", write_password },
 	{ "changed", write_changed },
+	{ "security", write_security },
 	{ "overtaken", write_overtaken },
 	{ "finished", write_finished },
 	{ "deadline", write_deadline },

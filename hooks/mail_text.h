@@ -11,6 +11,8 @@
 /* What the texts mention. Only what belongs to `kind` is set. */
 struct mail_facts {
 	const char *kind, *site, *user; /* site: public_url; user: the account's name */
+	const char *what;               /* of security: what happened */
+	int64_t at_ms;                  /* when */
 	const char *leaderboard, *gpu, *by;
 	int64_t submission_id, rank;
 	const char *results, *reason; /* results: a line for each device */

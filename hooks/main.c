@@ -237,6 +237,8 @@ static int run_due_tasks(struct maintenance *maintenance, struct error *error)
 		rc = outbox_clean(maintenance->db, hooks.config.webhook_most_s, error);
 	if (!rc)
 		rc = outbox_is_due(maintenance->db, &is_due, error);
+	if (!rc && smtp_is_set(&hooks.config))
+		rc = mail_answer_requests(maintenance->db, error);
 	if (!rc && !is_due && smtp_is_set(&hooks.config))
 		rc = mail_is_due(maintenance->db, &is_due, error);
 	if (!rc && is_due)

@@ -150,7 +150,11 @@ static const struct statement LEFTOVERS[] = {
 	COMMAND("DELETE FROM idempotency_keys WHERE user_id = ?"),
 	COMMAND("DELETE FROM password_links WHERE user_id = ?"),
 	COMMAND("DELETE FROM mail_addresses WHERE user_id = ?"),
-	COMMAND("DELETE FROM mails WHERE user_id = ?"),
+	/* Waiting warnings stay: whoever takes an account over must not stop them by deleting it. */
+	COMMAND("DELETE FROM mails WHERE user_id = ? AND NOT (kind IN ('changed', 'security') "
+			"AND state = 'waiting')"),
+	COMMAND("UPDATE mails m JOIN users u ON u.id = m.user_id SET m.user_name = u.name "
+			"WHERE u.id = ?"),
 	COMMAND("DELETE FROM terminals WHERE user_id = ?"),
 	COMMAND("DELETE FROM identities WHERE user_id = ?"),
 	COMMAND("DELETE FROM questions WHERE user_id = ? AND NOT for_all"),

@@ -16,6 +16,7 @@ const char *audit_words(const char *action)
 		{ "contest.create", "Created contest" },
 		{ "contest.final", "Declared standings final" },
 		{ "contest.register", "Registered contestant" },
+		{ "contest.reopen", "Reopened standings" },
 		{ "contest.unregister", "Removed contestant" },
 		{ "gpu.release", "Released GPU" },
 		{ "intake.start", "Accepted submissions again" },

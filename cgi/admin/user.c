@@ -336,6 +336,8 @@ int action_admin_invite(struct request *request)
 	struct user_change change = { .request = request, .name = view.invited_name };
 	int rc = request->config->passwords ? check_invitation(request, &view, &change)
 										: refuse_link(request);
+	if (!rc && change.role != ROLE_PARTICIPANT && !account_is_confirmed(request, "/admin/users"))
+		return 0;
 	if (!rc)
 		rc = database_transaction(request->db, store_invitation, &change, request->error);
 	if (!rc) {

@@ -85,7 +85,7 @@ int api_contest_register(struct request *request)
 	if (!rc)
 		rc = contest_of_request(request, &contest);
 	if (!rc)
-		rc = contest_enter(request, &contest, contest_contestant(request, &contest), code);
+		rc = contest_enter(request, &contest, code);
 	return rc ? rc : respond_contest(request, contest.name, false, false);
 }
 
@@ -94,8 +94,7 @@ int api_contest_leave(struct request *request)
 	struct contest contest;
 	int rc = contest_of_request(request, &contest);
 	if (!rc)
-		rc = contest_leave(
-			request->db, &contest, contest_contestant(request, &contest), request->error);
+		rc = contest_leave(request->db, &contest, request->viewer.id, request->error);
 	return rc ? rc : respond_nothing(request);
 }
 

@@ -29,7 +29,7 @@ const char *rate_limit_network(struct request *request)
 {
 	struct in6_addr address;
 	const unsigned char *bytes = address.s6_addr;
-	if (inet_pton(AF_INET6, request->address, &address) != 1)
+	if (inet_pton(AF_INET6, request->address, &address) != 1 || IN6_IS_ADDR_V4MAPPED(&address))
 		return request->address;
 	return arena_printf(request->arena, "%02x%02x:%02x%02x:%02x%02x:%02x%02x::", bytes[0], bytes[1],
 		bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]);

@@ -90,10 +90,13 @@ static int show_account(struct request *request)
 	struct account_form form = account_form_of(request);
 	struct error own = { 0 };
 	struct user user;
+	struct identities_view linked = { 0 };
 	const char *changed = request_query(request, "changed");
 	int rc = token_count(request->db, request->arena, request->viewer.id, &form.tokens, &own);
 	if (!rc)
 		rc = user_by_id(request->db, request->arena, request->viewer.id, &user, &own);
+	if (!rc && changed)
+		rc = identities_read(request, &linked, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
@@ -103,6 +106,8 @@ static int show_account(struct request *request)
 	for (size_t i = 0; changed && i < COUNT(notices); i++)
 		if (strcmp(notices[i].changed, changed) == 0)
 			page.notice = notices[i].sentence;
+	if (page.notice && linked.count)
+		form.linked = &linked;
 	account_page(&request->body, &page, &form, request->viewer.must_change_password);
 	return 0;
 }

@@ -7,6 +7,8 @@
 #include "cgi/http/request.h"
 #include "lib/mail/mail.h"
 
+struct identities_view;
+
 struct account_form {
 	const struct config *config; /* its providers, and whether there are passwords */
 	const char *name, *next;     /* as typed; "" on the first view */
@@ -19,6 +21,9 @@ struct account_form {
 	bool is_confirmed;             /* so the account's page offers to change the password */
 	bool may_register, needs_code; /* the site's registration mode */
 	const char *code, *code_error; /* the invite code as typed */
+	/* Linked accounts, after a change of the password: they still log in. NULL: none, or no change.
+	 */
+	const struct identities_view *linked;
 };
 
 struct account_form account_form_of(const struct request *request);
@@ -71,6 +76,7 @@ struct identities_view {
 	size_t count;
 };
 
+int identities_read(struct request *request, struct identities_view *view, struct error *error);
 int identities_show(struct request *request);
 
 struct account_session {

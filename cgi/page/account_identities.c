@@ -10,26 +10,35 @@
 
 #include <stdlib.h>
 
-int identities_show(struct request *request)
+int identities_read(struct request *request, struct identities_view *view, struct error *error)
 {
-	struct identities_view view = { .config = request->config };
 	struct identity *identities;
-	struct error own = { 0 };
+	*view = (struct identities_view){ .config = request->config };
 	int rc = identities_of_user(
-		request->db, request->arena, request->viewer.id, &identities, &view.count, &own);
-	if (rc) {
-		*request->error = own;
+		request->db, request->arena, request->viewer.id, &identities, &view->count, error);
+	if (rc)
 		return rc;
-	}
-	view.identities = arena_array(request->arena, struct identity_view, view.count + 1);
-	for (size_t i = 0; i < view.count; i++)
-		view.identities[i] = (struct identity_view){
+	view->identities = arena_array(request->arena, struct identity_view, view->count + 1);
+	for (size_t i = 0; i < view->count; i++)
+		view->identities[i] = (struct identity_view){
 			.id = identities[i].id,
 			.label = provider_label(request->config, identities[i].issuer),
 			.shown_as = identities[i].shown_as,
 			.created_at_ms = identities[i].created_at_ms,
 			.used_at_ms = identities[i].used_at_ms,
 		};
+	return 0;
+}
+
+int identities_show(struct request *request)
+{
+	struct identities_view view;
+	struct error own = { 0 };
+	int rc = identities_read(request, &view, &own);
+	if (rc) {
+		*request->error = own;
+		return rc;
+	}
 	struct page page = form_page_make(request, "Linked accounts", "account");
 	account_identities_page(&request->body, &page, &view);
 	return 0;

@@ -25,12 +25,6 @@ int contest_of_request(struct request *request, struct contest *contest)
 		request->viewer.id, contest, request->error);
 }
 
-int64_t contest_contestant(const struct request *request, const struct contest *contest)
-{
-	const struct team *team = viewer_team_in(&request->viewer, contest->id);
-	return team ? team->id : request->viewer.id;
-}
-
 bool contest_is_managed_by(const struct contest *contest, const struct viewer *viewer)
 {
 	return viewer->id
@@ -147,15 +141,14 @@ int page_contest(struct request *request)
 /* Hosts choose the code, so it may be short. */
 static const struct rate_limit WRONG_CODES = { "contest code", 10, 3600 };
 
-int contest_enter(
-	struct request *request, const struct contest *contest, int64_t contestant_id, const char *code)
+int contest_enter(struct request *request, const struct contest *contest, const char *code)
 {
 	bool has_code = strcmp(contest->registration, "code") == 0;
 	int rc = has_code ? rate_limit_hit(request, &WRONG_CODES, request->viewer.name) : 0;
 	if (rc)
 		return rc;
-	rc =
-		contest_register(request->db, request->arena, contest, contestant_id, code, request->error);
+	rc = contest_register(
+		request->db, request->arena, contest, request->viewer.id, code, request->error);
 	if (!has_code || rc == ERROR_INPUT)
 		return rc;
 	int returned = rate_limit_return(request, &WRONG_CODES, request->viewer.name);
@@ -164,11 +157,9 @@ int contest_enter(
 
 static int run_registration(struct request *request, const struct contest *contest)
 {
-	int64_t contestant_id = contest_contestant(request, contest);
 	bool leaves = strcmp(request_form_or(request, "action", "register"), "leave") == 0;
-	int rc = leaves
-		? contest_leave(request->db, contest, contestant_id, request->error)
-		: contest_enter(request, contest, contestant_id, request_form_or(request, "code", ""));
+	int rc = leaves ? contest_leave(request->db, contest, request->viewer.id, request->error)
+					: contest_enter(request, contest, request_form_or(request, "code", ""));
 	if (!rc)
 		notice_leave(request,
 			leaves ? "You are no longer registered for %s." : "You are registered for %s.",
@@ -207,11 +198,12 @@ static json_t *columns_json(const struct standings *standings)
 static json_t *cell_json(const struct scoring_cell *cell, const struct standings_result *result,
 	const struct standings_column *column)
 {
-	bool is_shown = column->is_seen && result->submission_id;
 	return json_pack("{s:o, s:b, s:f, s:o, s:o}", "rank",
 		json_count(cell->rank ? cell->rank : SQL_NULL_INTEGER), "tie", cell->is_tied, "points",
-		cell->points, "score_ns", json_number(is_shown ? result->score_ns : NAN), "submission",
-		json_count(is_shown ? result->submission_id : SQL_NULL_INTEGER));
+		cell->points, "score_ns", json_number(column->is_seen ? result->score_ns : NAN),
+		"submission",
+		json_count(
+			column->is_seen && result->submission_id ? result->submission_id : SQL_NULL_INTEGER));
 }
 
 static json_t *row_json(const struct standings *standings, const struct standings_row *row)

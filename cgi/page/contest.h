@@ -38,15 +38,12 @@ struct reveal_view {
 
 /* Reads the contest in the address, and whether the viewer manages it: its creator and admins. */
 int contest_of_request(struct request *request, struct contest *contest);
-/* The account with which the viewer takes part: that of their team in the contest, or their own. */
-int64_t contest_contestant(const struct request *request, const struct contest *contest);
 bool contest_is_managed_by(const struct contest *contest, const struct viewer *viewer);
 /* Like contest_of_request, and ERROR_FORBIDDEN for everybody else. */
 int contest_of_manager(struct request *request, struct contest *contest);
 
-/* Registers an account for a contest (contest_register). Limits the wrong codes of the viewer. */
-int contest_enter(struct request *request, const struct contest *contest, int64_t contestant_id,
-	const char *code);
+/* Registers the viewer or their team (contest_register). Limits their wrong codes. */
+int contest_enter(struct request *request, const struct contest *contest, const char *code);
 
 /* The scoring in a few words. */
 const char *scoring_words(const struct contest *contest);

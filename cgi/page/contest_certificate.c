@@ -53,10 +53,10 @@ static void draw_certificate(struct arena *arena, struct picture *picture,
 	draw_line(picture, 265, 16, INK_MUTED, "This certifies that");
 	draw_line(picture, 315, 40, INK_ACCENT, row->user);
 	draw_line(picture, 385, 30, ink_of_place(row->score->place),
-		arena_printf(arena, "took %s place", buffer_string(&place)));
+		arena_printf(arena, row->score->is_tied ? "shared %s place" : "took %s place",
+			buffer_string(&place)));
 	draw_line(picture, 425, 16, INK_TEXT,
-		arena_printf(arena, "with %s points%s, of %s", buffer_string(&points),
-			row->score->is_tied ? ", shared with others" : "",
+		arena_printf(arena, "with %s points, of %s", buffer_string(&points),
 			plural(arena, (int64_t)standings->row_count, "contestant")));
 	draw_line(picture, 515, 14, INK_MUTED, buffer_string(&day));
 }

@@ -226,7 +226,7 @@ int action_forgot(struct request *request)
 		return show_forgot(request);
 	}
 	if (!rc)
-		rc = mail_ask_password(request->db, text_is_ascii(name) ? name : "?", request->error);
+		rc = mail_ask_password(request->db, name, request->error);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Look into your e-mail", "account");

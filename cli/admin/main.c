@@ -101,6 +101,8 @@ static const struct command {
 		"print the scoreboard of a contest; --unfrozen: as it will be without the freeze" },
 	{ "contest final", "NAME", contest_final_command,
 		"declare the standings of a contest final and lift its freeze" },
+	{ "contest reopen", "NAME", contest_reopen_command,
+		"forget the final standings of a contest, which can then change again" },
 	{ "team list", "CONTEST", team_list_command, "list the teams of a contest" },
 	{ "team add", "TEAM USER REASON", team_add_command, "add a member to a team" },
 	{ "team remove", "TEAM USER REASON", team_remove_command, "remove a member from a team" },

@@ -1,5 +1,6 @@
 #include "lib/account/factor.h"
 
+#include "lib/account/user.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 
@@ -139,6 +140,9 @@ static int make_codes_body(struct database *db, void *context, struct error *err
 			"This account has no second factor, so it needs no recovery codes.");
 	if (!rc)
 		rc = put_codes(db, change->user_id, change->codes, error);
+	if (!rc)
+		rc = user_tell_owner(db, change->user_id,
+			"New recovery codes were made. The codes before do not work any more.", error);
 	return rc ? rc
 			  : audit_factor(db, change->actor, "user.recovery_codes", change->actor->name,
 				  "new codes in place of all others", error);
@@ -175,6 +179,15 @@ static int provide_codes(struct database *db, int64_t user_id, const struct fact
 {
 	codes->made = false;
 	return before->recovery_codes ? 0 : put_codes(db, user_id, codes, error);
+}
+
+static int tell_of_addition(struct database *db, struct arena *arena, int64_t user_id,
+	const char *factor, const struct recovery_codes *codes, struct error *error)
+{
+	return user_tell_owner(db, user_id,
+		arena_printf(arena, "%s was added as a second factor%s.", factor,
+			codes->made ? ", and recovery codes were made" : ""),
+		error);
 }
 
 /* ---- passkeys ---- */
@@ -284,6 +297,8 @@ static int add_passkey_body(struct database *db, void *context, struct error *er
 	int64_t id = rc ? 0 : (int64_t)database_insert_id(db);
 	if (!rc)
 		rc = provide_codes(db, passkey->user_id, &before, addition->codes, error);
+	if (!rc)
+		rc = tell_of_addition(db, arena, passkey->user_id, "A passkey", addition->codes, error);
 	/* Without the name, which would outlive the account. */
 	return rc ? rc
 			  : audit_factor(db, addition->actor, "user.add_factor", addition->actor->name,
@@ -363,6 +378,9 @@ static int confirm_app_body(struct database *db, void *context, struct error *er
 			"The set-up of the app was finished or begun again elsewhere. Begin again.");
 	if (!rc)
 		rc = provide_codes(db, confirmation->user_id, &before, confirmation->codes, error);
+	if (!rc)
+		rc = tell_of_addition(
+			db, arena, confirmation->user_id, "An authenticator app", confirmation->codes, error);
 	return rc ? rc
 			  : audit_factor(db, confirmation->actor, "user.add_factor", confirmation->actor->name,
 				  "authenticator app", error);
@@ -415,6 +433,19 @@ static int remove_rows(
 	return rc;
 }
 
+static int tell_of_removal(struct database *db, struct arena *arena, const struct removal *removal,
+	const struct factors *left, struct error *error)
+{
+	static const char *const names[] = { [FACTOR_APP] = "The authenticator app",
+		[FACTOR_PASSKEY] = "A passkey",
+		[FACTOR_ALL] = "Every second factor" };
+	return user_tell_owner(db, removal->user_id,
+		arena_printf(arena, "%s was removed%s.%s", names[removal->kind],
+			removal->actor->id == removal->user_id ? "" : " by an admin",
+			factors_any(left) ? "" : " The account has no second factor now."),
+		error);
+}
+
 static int remove_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -430,6 +461,8 @@ static int remove_body(struct database *db, void *context, struct error *error)
 		rc = factors_of_user(db, arena, removal->user_id, &left, error);
 	if (!rc && !factors_any(&left))
 		rc = database_execute(db, &FORGET_CODES, error, "i", removal->user_id);
+	if (!rc)
+		rc = tell_of_removal(db, arena, removal, &left, error);
 	const char *detail = removal->kind == FACTOR_APP ? "authenticator app"
 		: removal->kind == FACTOR_PASSKEY
 		? arena_printf(arena, "passkey %lld", (long long)removal->passkey_id)

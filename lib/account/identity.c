@@ -75,6 +75,12 @@ int identity_link(struct database *db, const struct identity *identity, const ch
 		return fail(error, rc, "This account of the provider is linked to an account already.");
 	if (!rc && !database_affected(db))
 		return fail(error, ERROR_CONFLICT, "Nobody logs into a team, so nothing was linked.");
+	if (!rc)
+		rc = user_tell_owner(db, identity->user_id,
+			/* Without the shown name, which whoever linked it has chosen. */
+			arena_printf(arena, "An account at %s was linked. It logs in to your account now.",
+				identity->issuer),
+			error);
 	return rc ? rc
 			  : audit_identity(db, arena, "user.link_identity", identity, user_name, actor, error);
 }

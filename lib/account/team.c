@@ -39,12 +39,14 @@ static const struct column TEAM_COLUMNS[] = {
 	TEXT(struct team, code),
 	TIME(struct team, locked_at_ms),
 	INTEGER(struct team, is_final),
+	INTEGER(struct team, is_registered),
 	INTEGER(struct team, most),
 };
 #define TEAM \
 	"SELECT t.user_id AS id, u.name, t.contest_id, c.name AS contest, c.title AS contest_title, " \
-	"t.code, t.locked_at AS locked_at_ms, c.final_at IS NOT NULL AS is_final, c.team_members AS " \
-	"most " \
+	"t.code, t.locked_at AS locked_at_ms, c.final_at IS NOT NULL AS is_final, " \
+	"EXISTS (SELECT 1 FROM contest_entrants e WHERE e.contest_id = t.contest_id " \
+	"AND e.user_id = t.user_id) AS is_registered, c.team_members AS most " \
 	"FROM teams t JOIN users u ON u.id = t.user_id JOIN contests c ON c.id = t.contest_id "
 static const struct statement OF_CONTEST =
 	SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.contest_id = ? ORDER BY u.name");
@@ -195,6 +197,22 @@ int team_lock_author(struct database *db, struct arena *arena, int64_t user_id,
 	return rc || *author_id == user_id ? rc : lock_account(db, arena, *author_id, error);
 }
 
+static const struct statement TEAM_OF_PERSON = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT team_id AS id FROM team_members WHERE user_id = ? AND contest_id = ?");
+
+int team_lock_contestant(struct database *db, int64_t person_id, int64_t contest_id,
+	int64_t *contestant_id, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct id_row team;
+	int rc = lock_account(db, arena, person_id, error);
+	if (rc)
+		return rc;
+	rc = database_row(db, arena, &TEAM_OF_PERSON, &team, error, "ii", person_id, contest_id);
+	*contestant_id = rc ? person_id : team.id;
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
 int team_note_ranked(struct database *db, int64_t author_id, struct error *error)
 {
 	return database_execute(db, &NOTE_RANKED, error, "i", author_id);
@@ -262,8 +280,6 @@ static const struct statement ACTIVE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM users WHERE id = ? AND banned_at IS NULL AND deleted_at IS NULL");
 static const struct statement TEAM_BY_CODE = SELECT(
 	struct id_row, ID_COLUMNS, "SELECT user_id AS id FROM teams WHERE contest_id = ? AND code = ?");
-static const struct statement TEAM_OF_PERSON = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT team_id AS id FROM team_members WHERE user_id = ? AND contest_id = ?");
 /* Also submissions that were withdrawn or failed: otherwise somebody could use their own quota
  * first and the team's afterwards. */
 static const struct statement RANKED_BEFORE = SELECT(struct id_row, ID_COLUMNS,

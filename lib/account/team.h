@@ -68,10 +68,11 @@ struct team {
 	const char *name;
 	int64_t contest_id;
 	const char *contest, *contest_title;
-	const char *code;     /* with which people join; show it only to members */
-	int64_t locked_at_ms; /* TIME_NULL: not locked */
-	int64_t is_final;     /* the contest's standings are */
-	int64_t most;         /* members, at most */
+	const char *code;      /* with which people join; show it only to members */
+	int64_t locked_at_ms;  /* TIME_NULL: not locked */
+	int64_t is_final;      /* the contest's standings are */
+	int64_t is_registered; /* for the contest */
+	int64_t most;          /* members, at most */
 	/* By name; teams_of_person does not read them. */
 	const struct team_member *members;
 	size_t member_count;
@@ -97,6 +98,9 @@ int team_author(struct database *db, struct arena *arena, int64_t user_id, int64
 	int64_t *author_id, struct error *error);
 int team_lock_author(struct database *db, struct arena *arena, int64_t user_id,
 	int64_t leaderboard_id, int64_t *author_id, struct error *error);
+/* Likewise the account that takes part in a contest for a person. Locks the person's row only. */
+int team_lock_contestant(struct database *db, int64_t person_id, int64_t contest_id,
+	int64_t *contestant_id, struct error *error);
 /* Locks a team after team_lock_author; does nothing for a person. */
 int team_note_ranked(struct database *db, int64_t author_id, struct error *error);
 

@@ -272,6 +272,15 @@ struct new_password {
 	bool must_change;
 };
 
+static const struct statement TELL_OWNER =
+	COMMAND("INSERT INTO mails (user_id, kind, address, what) SELECT user_id, 'security', address, "
+			"? FROM mail_addresses WHERE user_id = ? AND address IS NOT NULL");
+
+int user_tell_owner(struct database *db, int64_t id, const char *what, struct error *error)
+{
+	return database_execute(db, &TELL_OWNER, error, "si", what, id);
+}
+
 static int store_password(struct database *db, void *context, struct error *error)
 {
 	const struct new_password *p = context;
@@ -280,6 +289,9 @@ static int store_password(struct database *db, void *context, struct error *erro
 	if (!rc && !database_affected(db))
 		rc = fail(error, ERROR_CONFLICT,
 			"The owner deleted this account, or it is a team, so it cannot get a new password.");
+	if (!rc)
+		rc = user_tell_owner(
+			db, p->user_id, "The password was changed, and every session was ended.", error);
 	return rc ? rc : database_execute(db, &END_SESSIONS, error, "i", p->user_id);
 }
 

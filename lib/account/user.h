@@ -54,6 +54,11 @@ int user_create_without_password(
 /* The error of user_create for a name that is taken. */
 int user_fail_taken(const char *name, struct error *error);
 
+/* Queues an e-mail about a change of the account's security, in the caller's transaction. It goes
+ * to the address that the account has now; without a confirmed one, nothing is queued. `what`: one
+ * sentence. Owners cannot switch these e-mails off. */
+int user_tell_owner(struct database *db, int64_t id, const char *what, struct error *error);
+
 /* Stores a new password and ends the user's sessions. ERROR_CONFLICT: the account was deleted, or
  * is a team's. The latter also from user_set_role. */
 int user_set_password(struct database *db, int64_t id, const char *password,

@@ -6,10 +6,10 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/publication.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/ranking/ranking.h"
-#include "lib/webhook/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +30,7 @@ static const struct column CONTEST_COLUMNS[] = {
 	TEXT(struct contest, points),
 	INTEGER(struct contest, freeze_minutes),
 	TIME(struct contest, final_at_ms),
+	INTEGER(struct contest, has_standings),
 	INTEGER(struct contest, entrants),
 	INTEGER(struct contest, problems),
 	INTEGER(struct contest, is_entrant),
@@ -40,6 +41,7 @@ static const struct column CONTEST_COLUMNS[] = {
 		"SELECT c.id, c.name, c.title, c.rules, c.creator_id, c.starts_at AS starts_at_ms, " \
 		"c.ends_at AS ends_at_ms, c.registration, c.code, c.scoring, c.points, " \
 		"c.freeze_minutes, c.final_at AS final_at_ms, " \
+		"c.final_at IS NOT NULL AND c.standings_stored AS has_standings, " \
 		"(SELECT COUNT(*) FROM contest_entrants e WHERE e.contest_id = c.id) AS entrants, " \
 		"(SELECT COUNT(*) FROM contest_problems p WHERE p.contest_id = c.id) AS problems, " \
 		"EXISTS (SELECT 1 FROM users reader JOIN contest_entrants e ON e.contest_id = c.id " \
@@ -95,6 +97,12 @@ int contest_by_name(struct database *db, struct arena *arena, const char *name, 
 	return rc == ERROR_NOT_FOUND
 		? fail(error, rc, "There is no contest named %s.", quote(arena, name))
 		: rc;
+}
+
+int contest_lock(struct database *db, struct arena *arena, int64_t id, struct contest *contest,
+	struct error *error)
+{
+	return database_row(db, arena, &LOCKED, contest, error, "ii", (int64_t)0, id);
 }
 
 int contests_read(struct database *db, struct arena *arena, int64_t reader_id,
@@ -539,144 +547,4 @@ int contest_change(struct database *db, struct arena *arena, const struct contes
 		.arena = arena, .id = contest->id, .settings = settings, .may_all = may_all, .actor = actor
 	};
 	return run_order(db, &order, error);
-}
-
-/* ---- the end ---- */
-
-struct later { /* a contestant's later deadline on a problem */
-	const char *name;
-	int64_t deadline_ms;
-};
-static const struct column LATER_COLUMNS[] = { TEXT(struct later, name),
-	TIME(struct later, deadline_ms) };
-static const struct statement UNFINISHED = SELECT(struct count_row, COUNT_COLUMNS,
-	"SELECT COUNT(*) AS count FROM contest_problems p "
-	"JOIN submissions s ON s.leaderboard_id = p.leaderboard_id "
-	"JOIN jobs j ON j.submission_id = s.id WHERE p.contest_id = ? AND s.mode = 'ranked' "
-	"AND NOT s.dry_run AND NOT s.practice AND j.state IN ('queued', 'running')");
-static const struct statement LATER = SELECT(struct later, LATER_COLUMNS,
-	"SELECT u.name, e.deadline AS deadline_ms FROM contest_problems p "
-	"JOIN leaderboard_extensions e ON e.leaderboard_id = p.leaderboard_id "
-	"JOIN contest_entrants o ON o.contest_id = p.contest_id AND o.user_id = e.user_id "
-	"JOIN users u ON u.id = e.user_id WHERE p.contest_id = ? AND e.deadline > UTC_TIMESTAMP(3) "
-	"ORDER BY e.deadline DESC LIMIT 1");
-static const struct statement FINISH =
-	COMMAND("UPDATE contests SET final_at = UTC_TIMESTAMP(3) WHERE id = ? AND final_at IS NULL");
-static const struct statement LIFT =
-	COMMAND("UPDATE leaderboards SET frozen_at = NULL, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
-
-struct finish {
-	struct arena *arena;
-	const struct contest *contest;
-	const struct actor *actor;
-};
-
-static int lift_all(struct database *db, const struct finish *finish, struct error *error)
-{
-	struct contest_problem *problems;
-	size_t count;
-	int rc = contest_problems(db, finish->arena, finish->contest->id, 0, &problems, &count, error);
-	for (size_t i = 0; i < count && !rc; i++) {
-		rc = database_execute(db, &LIFT, error, "i", problems[i].leaderboard_id);
-		if (!rc)
-			rc = ranking_rebuild(db, problems[i].leaderboard_id, error);
-	}
-	return rc;
-}
-
-static int check_deadlines(struct database *db, const struct finish *finish, struct error *error)
-{
-	struct later later;
-	format_text until;
-	int rc = database_row(db, finish->arena, &LATER, &later, error, "i", finish->contest->id);
-	if (rc)
-		return rc == ERROR_NOT_FOUND ? 0 : rc;
-	format_utc(until, later.deadline_ms);
-	return fail(error, ERROR_CONFLICT,
-		"%s may submit until %s. Try again then, or take the later deadline away.", later.name,
-		until);
-}
-
-static int check_finish(struct database *db, const struct finish *finish, struct error *error)
-{
-	const struct contest *contest = finish->contest;
-	struct count_row jobs;
-	if (contest->ends_at_ms > now_ms())
-		return fail(error, ERROR_CONFLICT, "The contest has not ended yet.");
-	int rc = check_deadlines(db, finish, error);
-	if (!rc)
-		rc = database_row(db, finish->arena, &UNFINISHED, &jobs, error, "i", contest->id);
-	return rc || !jobs.count
-		? rc
-		: fail(error, ERROR_CONFLICT, "%s of the contest still wait or run. Try again then.",
-			plural(finish->arena, jobs.count, "job"));
-}
-
-static int finish_body(struct database *db, void *context, struct error *error)
-{
-	const struct finish *finish = context;
-	const struct actor *actor = finish->actor;
-	struct contest locked; /* so that nobody gets a later deadline meanwhile */
-	int rc = database_row(
-		db, finish->arena, &LOCKED, &locked, error, "ii", (int64_t)0, finish->contest->id);
-	if (!rc)
-		rc = check_finish(db, finish, error);
-	if (!rc)
-		rc = database_execute(db, &FINISH, error, "i", finish->contest->id);
-	if (rc || !database_affected(db))
-		return rc; /* another request was first */
-	rc = lift_all(db, finish, error);
-	if (!rc)
-		rc = webhook_tell_contest(db, WEBHOOK_STANDINGS_FINAL, finish->contest->id, error);
-	return rc ? rc
-			  : audit(db, actor->id, actor->name, actor->address, "contest.final",
-				  finish->contest->name, "", error);
-}
-
-int contest_finish(struct database *db, struct arena *arena, const struct contest *contest,
-	const struct actor *actor, struct error *error)
-{
-	struct finish finish = { arena, contest, actor };
-	return database_transaction(db, finish_body, &finish, error);
-}
-
-/* ---- noticing the start and the end ---- */
-
-struct due {
-	int64_t id, is_end;
-};
-static const struct column DUE_COLUMNS[] = { INTEGER(struct due, id), INTEGER(struct due, is_end) };
-/* The start is noticed when a problem has become visible, which webhooks need, but after a minute
- * at the latest. */
-static const struct statement DUE = SELECT(struct due, DUE_COLUMNS,
-	"SELECT c.id, FALSE AS is_end FROM contests c WHERE c.started_at IS NULL "
-	"AND c.starts_at <= UTC_TIMESTAMP(3) AND (c.starts_at < UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "
-	"  OR EXISTS (SELECT 1 FROM contest_problems p JOIN leaderboards l ON l.id = p.leaderboard_id "
-	"  WHERE p.contest_id = c.id AND l.visibility <> 'hidden')) "
-	"UNION ALL SELECT c.id, TRUE FROM contests c WHERE c.ended_at IS NULL "
-	"AND c.started_at IS NOT NULL AND c.ends_at <= UTC_TIMESTAMP(3) LIMIT 100");
-static const struct statement NOTE_START = COMMAND(
-	"UPDATE contests SET started_at = UTC_TIMESTAMP(3) WHERE id = ? AND started_at IS NULL");
-static const struct statement NOTE_END =
-	COMMAND("UPDATE contests SET ended_at = UTC_TIMESTAMP(3) WHERE id = ? AND ended_at IS NULL");
-
-static int advance_body(struct database *db, void *context, struct error *error)
-{
-	const struct due *due = context;
-	int rc = database_execute(db, due->is_end ? &NOTE_END : &NOTE_START, error, "i", due->id);
-	return rc || !database_affected(db)
-		? rc
-		: webhook_tell_contest(
-			db, due->is_end ? WEBHOOK_CONTEST_ENDED : WEBHOOK_CONTEST_STARTED, due->id, error);
-}
-
-int contests_advance(struct database *db, struct error *error)
-{
-	cleanup_arena struct arena *arena = arena_new();
-	struct due *due;
-	size_t count = 0;
-	int rc = database_rows(db, arena, &DUE, &due, &count, error, "");
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = database_transaction(db, advance_body, &due[i], error);
-	return rc;
 }

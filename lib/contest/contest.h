@@ -20,7 +20,6 @@
 
 enum {
 	contest_most_problems = 50,
-	contest_most_columns = 200, /* of the scoreboard: problems times devices */
 	contest_most_title_bytes = 120,
 	contest_most_code_bytes = 64,
 	contest_most_rules_bytes = 60000,
@@ -39,6 +38,7 @@ struct contest {
 	const char *points;       /* scoring_read_points */
 	int64_t freeze_minutes;   /* before the end; 0: no freeze */
 	int64_t final_at_ms;      /* when the standings were declared final; TIME_NULL: not yet */
+	int64_t has_standings;    /* final ones are stored (lib/contest/standings.h) */
 	int64_t entrants;         /* registered accounts */
 	int64_t problems;         /* leaderboards */
 	int64_t is_entrant;       /* the reader, or their team in the contest, is registered */
@@ -68,6 +68,9 @@ bool contest_is_frozen(const struct contest *contest, int64_t now_ms);
  * sentence: there is none of this name. */
 int contest_by_name(struct database *db, struct arena *arena, const char *name, int64_t reader_id,
 	struct contest *contest, struct error *error);
+/* Reads a contest and locks its row. Private to lib/contest. */
+int contest_lock(struct database *db, struct arena *arena, int64_t id, struct contest *contest,
+	struct error *error);
 int contests_read(struct database *db, struct arena *arena, int64_t reader_id,
 	struct contest **contests, size_t *count, struct error *error);
 
@@ -118,14 +121,13 @@ int contest_change(struct database *db, struct arena *arena, const struct contes
 	const struct contest_settings *settings, bool may_all, const struct actor *actor,
 	struct error *error);
 
-/* Registers an account. `contestant_id` is the account that will rank: that of the actor, or of a
- * team whose member the actor is; the caller has checked that. Its closed leaderboards get it as a
- * member. Fails after the end, and with the field code for a wrong code. An account that is
- * registered already stays so. contest_leave withdraws a registration before the start. */
+/* Registers a person, or their team in the contest. The contest's closed leaderboards get that
+ * account as a member. Fails after the end, and with the field code for a wrong code. An account
+ * that is registered already stays so. contest_leave withdraws a registration before the start. */
 int contest_register(struct database *db, struct arena *arena, const struct contest *contest,
-	int64_t contestant_id, const char *code, struct error *error);
+	int64_t person_id, const char *code, struct error *error);
 int contest_leave(
-	struct database *db, const struct contest *contest, int64_t contestant_id, struct error *error);
+	struct database *db, const struct contest *contest, int64_t person_id, struct error *error);
 
 /* Makes the contestants, or one of them, members of the contest's leaderboards. 0: all. */
 int contest_seat_entrants(
@@ -136,13 +138,20 @@ int contest_seat_entrants(
 int contest_put_entrant(struct database *db, struct arena *arena, const struct contest *contest,
 	const char *user, bool is_entrant, const struct actor *actor, struct error *error);
 
-/* Declares the standings final: lifts the freeze of all problems and tells webhooks. ERROR_CONFLICT
- * before the end, and while jobs of its submissions wait or run. */
+/* Declares the standings final: lifts the freeze of all problems, stores the standings and tells
+ * webhooks. ERROR_CONFLICT before the end, and while jobs of its submissions wait or run. */
 int contest_finish(struct database *db, struct arena *arena, const struct contest *contest,
 	const struct actor *actor, struct error *error);
 
-/* Notes contests that have started or ended since the last call, and tells webhooks. podium-web
- * calls this each second, after publications_advance. */
+/* Forgets the stored standings, so that the scoreboard follows the rankings again. The contest has
+ * no freeze any more, because everybody has seen the standings. ERROR_CONFLICT: they are not final.
+ */
+int contest_reopen(struct database *db, struct arena *arena, const struct contest *contest,
+	const struct actor *actor, struct error *error);
+
+/* Notes contests that have started or ended since the last call, and tells webhooks. Stores final
+ * standings that an earlier version of Podium has not stored. podium-web calls this each second,
+ * after publications_advance. */
 int contests_advance(struct database *db, struct error *error);
 
 /* SQL condition: the user, an id, may submit to the leaderboard as far as contests are concerned.

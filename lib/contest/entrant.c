@@ -1,6 +1,7 @@
 /* The contestants of a contest: listing and registering them. */
 #include "lib/contest/contest.h"
 
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/text.h"
@@ -45,7 +46,7 @@ int contest_seat_entrants(
 }
 
 struct entry {
-	int64_t contest_id, user_id;
+	int64_t contest_id, person_id;
 };
 
 /* Whoever has submitted to a closed leaderboard stays its member. */
@@ -55,18 +56,34 @@ static const struct statement UNSEAT =
 			"WHERE p.contest_id = ? AND m.user_id = ? AND NOT EXISTS (SELECT 1 FROM submissions s "
 			"WHERE s.leaderboard_id = m.leaderboard_id AND s.user_id = m.user_id)");
 
+static int leave(
+	struct database *db, int64_t contest_id, int64_t contestant_id, struct error *error)
+{
+	int rc = database_execute(db, &LEAVE, error, "ii", contest_id, contestant_id);
+	return rc ? rc : database_execute(db, &UNSEAT, error, "ii", contest_id, contestant_id);
+}
+
+static int enter(
+	struct database *db, int64_t contest_id, int64_t contestant_id, struct error *error)
+{
+	int rc = database_execute(db, &ENTER, error, "ii", contest_id, contestant_id);
+	return rc ? rc : contest_seat_entrants(db, contest_id, contestant_id, error);
+}
+
 static int leave_body(struct database *db, void *context, struct error *error)
 {
 	const struct entry *entry = context;
-	int rc = database_execute(db, &LEAVE, error, "ii", entry->contest_id, entry->user_id);
-	return rc ? rc : database_execute(db, &UNSEAT, error, "ii", entry->contest_id, entry->user_id);
+	int64_t contestant_id;
+	int rc = team_lock_contestant(db, entry->person_id, entry->contest_id, &contestant_id, error);
+	return rc ? rc : leave(db, entry->contest_id, contestant_id, error);
 }
 
 static int enter_body(struct database *db, void *context, struct error *error)
 {
 	const struct entry *entry = context;
-	int rc = database_execute(db, &ENTER, error, "ii", entry->contest_id, entry->user_id);
-	return rc ? rc : contest_seat_entrants(db, entry->contest_id, entry->user_id, error);
+	int64_t contestant_id;
+	int rc = team_lock_contestant(db, entry->person_id, entry->contest_id, &contestant_id, error);
+	return rc ? rc : enter(db, entry->contest_id, contestant_id, error);
 }
 
 /* In a time that does not depend on where the codes differ. */
@@ -80,11 +97,11 @@ static bool is_same_code(const char *a, const char *b)
 }
 
 int contest_register(struct database *db, struct arena *arena, const struct contest *contest,
-	int64_t contestant_id, const char *code, struct error *error)
+	int64_t person_id, const char *code, struct error *error)
 {
-	struct entry entry = { contest->id, contestant_id };
+	struct entry entry = { contest->id, person_id };
 	struct contest now;
-	int rc = contest_by_name(db, arena, contest->name, contestant_id, &now, error);
+	int rc = contest_by_name(db, arena, contest->name, person_id, &now, error);
 	if (rc || now.is_entrant)
 		return rc;
 	if (now.ends_at_ms <= now_ms())
@@ -100,62 +117,82 @@ int contest_register(struct database *db, struct arena *arena, const struct cont
 }
 
 int contest_leave(
-	struct database *db, const struct contest *contest, int64_t contestant_id, struct error *error)
+	struct database *db, const struct contest *contest, int64_t person_id, struct error *error)
 {
 	if (contest->starts_at_ms <= now_ms())
 		return fail(error, ERROR_CONFLICT,
 			"The contest has started. Ask its host if you do not want to take part.");
-	struct entry entry = { contest->id, contestant_id };
+	struct entry entry = { contest->id, person_id };
 	return database_transaction(db, leave_body, &entry, error);
 }
 
 struct user_row {
 	int64_t id;
-	const char *team; /* of the user in the contest; NULL: none */
 };
-static const struct column USER_COLUMNS[] = { INTEGER(struct user_row, id),
-	TEXT(struct user_row, team) };
-static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
-	"SELECT u.id, (SELECT t.name FROM team_members m JOIN users t ON t.id = m.team_id "
-	"WHERE m.contest_id = ? AND m.user_id = u.id) AS team "
-	"FROM users u WHERE u.name = ? AND u.deleted_at IS NULL");
+static const struct column USER_COLUMNS[] = { INTEGER(struct user_row, id) };
+static const struct statement LOCK_USER = SELECT(struct user_row, USER_COLUMNS,
+	"SELECT id FROM users WHERE name = ? AND deleted_at IS NULL FOR UPDATE");
+
+struct team_row {
+	const char *name;
+};
+static const struct column TEAM_COLUMNS[] = { TEXT(struct team_row, name) };
+static const struct statement TEAM = SELECT(struct team_row, TEAM_COLUMNS,
+	"SELECT t.name FROM team_members m JOIN users t ON t.id = m.team_id "
+	"WHERE m.contest_id = ? AND m.user_id = ?");
 
 struct putting {
-	const char *name;
-	struct entry entry;
+	struct arena *arena;
+	const struct contest *contest;
+	const char *user;
 	bool is_entrant;
-	const char *detail; /* for the audit log */
 	const struct actor *actor;
 };
 
+/* Locks the user, so that they join no team meanwhile. */
+static int lock_user(
+	struct database *db, const struct putting *putting, int64_t *id, struct error *error)
+{
+	const char *name = putting->user;
+	struct user_row user;
+	struct team_row team;
+	int rc = text_is_user_name(name)
+		? database_row(db, putting->arena, &LOCK_USER, &user, error, "s", name)
+		: ERROR_NOT_FOUND;
+	if (rc == ERROR_NOT_FOUND)
+		return fail_field(error, "user", "There is no user named %s.", quote(putting->arena, name));
+	*id = rc ? 0 : user.id;
+	if (rc || !putting->is_entrant)
+		return rc;
+	rc = database_row(db, putting->arena, &TEAM, &team, error, "ii", putting->contest->id, user.id);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? 0 : rc;
+	return fail_field(
+		error, "user", "%s is in the team %s. Register the team instead.", name, team.name);
+}
+
 static int put_entrant_body(struct database *db, void *context, struct error *error)
 {
-	struct putting *putting = context;
+	const struct putting *putting = context;
 	const struct actor *actor = putting->actor;
-	int rc = (putting->is_entrant ? enter_body : leave_body)(db, &putting->entry, error);
+	bool enters = putting->is_entrant;
+	int64_t id = 0;
+	int rc = lock_user(db, putting, &id, error);
+	if (!rc)
+		rc = (enters ? enter : leave)(db, putting->contest->id, id, error);
 	return rc ? rc
 			  : audit(db, actor->id, actor->name, actor->address,
-				  putting->is_entrant ? "contest.register" : "contest.unregister", putting->name,
-				  putting->detail, error);
+				  enters ? "contest.register" : "contest.unregister", putting->user,
+				  arena_printf(putting->arena, "contest: %s", putting->contest->name), error);
 }
 
 int contest_put_entrant(struct database *db, struct arena *arena, const struct contest *contest,
 	const char *user, bool is_entrant, const struct actor *actor, struct error *error)
 {
-	struct user_row row;
-	if (contest->final_at_ms != TIME_NULL)
-		return fail(error, ERROR_CONFLICT,
+	struct putting putting = { arena, contest, user, is_entrant, actor };
+	return contest->final_at_ms == TIME_NULL
+		? database_transaction(db, put_entrant_body, &putting, error)
+		: fail(error, ERROR_CONFLICT,
 			"The standings of %s are final, so its contestants do not change any more.",
 			contest->name);
-	int rc = text_is_user_name(user)
-		? database_row(db, arena, &USER, &row, error, "is", contest->id, user)
-		: ERROR_NOT_FOUND;
-	if (rc == ERROR_NOT_FOUND)
-		return fail_field(error, "user", "There is no user named %s.", quote(arena, user));
-	if (!rc && is_entrant && row.team)
-		return fail_field(
-			error, "user", "%s is in the team %s. Register the team instead.", user, row.team);
-	struct putting putting = { user, { contest->id, rc ? 0 : row.id }, is_entrant,
-		arena_printf(arena, "contest: %s", contest->name), actor };
-	return rc ? rc : database_transaction(db, put_entrant_body, &putting, error);
 }

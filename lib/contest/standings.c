@@ -13,10 +13,11 @@ static const struct column COLUMN_COLUMNS[] = {
 	TEXT(struct standings_column, problem),
 	TEXT(struct standings_column, gpu),
 	INTEGER(struct standings_column, is_seen),
+	INTEGER(struct standings_column, is_deleted),
 };
 static const struct statement COLUMNS = SELECT(struct standings_column, COLUMN_COLUMNS,
 	"SELECT l.id AS leaderboard_id, l.name AS problem, g.gpu, " SQL_MAY_SEE(
-		"l") " AS is_seen "
+		"l") " AS is_seen, FALSE AS is_deleted "
 			 "FROM contest_problems p JOIN leaderboards l ON l.id = p.leaderboard_id "
 			 "JOIN leaderboard_gpus g ON g.leaderboard_id = l.id WHERE p.contest_id = ? "
 			 "ORDER BY p.position, l.name, g.position, g.gpu");
@@ -57,13 +58,6 @@ enum { ANSWER_COLUMNS, ANSWER_ENTRANTS, ANSWER_RESULTS };
 static const struct statement *const PARTS[] = { &COLUMNS, &ENTRANTS, &RESULTS };
 static const struct bundle STANDINGS = BUNDLE(PARTS);
 
-/* The tables of all results, contestant by contestant. */
-struct table {
-	struct scoring_row *scores;
-	struct scoring_cell *cells;
-	struct standings_result *results;
-};
-
 /* The number of a contestant's row before scoring. */
 struct row_number {
 	int64_t user_id;
@@ -87,7 +81,7 @@ static const struct row_number *number_rows(
 }
 
 /* Puts a result in its cell. Results of banned users and removed devices have none. */
-static void put_result(struct table *table, const struct standings *standings,
+static void put_result(struct standings_table *table, const struct standings *standings,
 	const struct row_number *numbers, const struct result *result)
 {
 	const struct row_number wanted = { result->user_id, 0 };
@@ -108,10 +102,10 @@ static void put_result(struct table *table, const struct standings *standings,
 	}
 }
 
-static struct table make_table(struct arena *arena, const struct standings *standings)
+struct standings_table standings_make_table(struct arena *arena, const struct standings *standings)
 {
 	size_t rows = standings->row_count, columns = standings->column_count;
-	struct table table = { arena_array(arena, struct scoring_row, rows),
+	struct standings_table table = { arena_array(arena, struct scoring_row, rows),
 		arena_array(arena, struct scoring_cell, rows * columns),
 		arena_array(arena, struct standings_result, rows * columns) };
 	for (size_t i = 0; i < rows * columns; i++) {
@@ -123,7 +117,7 @@ static struct table make_table(struct arena *arena, const struct standings *stan
 	return table;
 }
 
-int standings_read(struct database *db, struct arena *arena, const struct contest *contest,
+int standings_compute(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t reader_id, struct standings *standings, struct error *error)
 {
 	struct database_answer answers[COUNT(PARTS)];
@@ -140,7 +134,7 @@ int standings_read(struct database *db, struct arena *arena, const struct contes
 	standings->columns = answers[ANSWER_COLUMNS].rows;
 	standings->column_count = answers[ANSWER_COLUMNS].count;
 	standings->row_count = answers[ANSWER_ENTRANTS].count;
-	struct table table = make_table(arena, standings);
+	struct standings_table table = standings_make_table(arena, standings);
 	const struct row_number *numbers = number_rows(arena, entrants, standings->row_count);
 	for (size_t i = 0; i < answers[ANSWER_RESULTS].count; i++)
 		put_result(&table, standings, numbers, &results[i]);
@@ -152,6 +146,13 @@ int standings_read(struct database *db, struct arena *arena, const struct contes
 			&table.scores[i], &table.results[number * standings->column_count] };
 	}
 	return 0;
+}
+
+int standings_read(struct database *db, struct arena *arena, const struct contest *contest,
+	int64_t reader_id, struct standings *standings, struct error *error)
+{
+	return (contest->has_standings ? standings_read_stored : standings_compute)(
+		db, arena, contest, reader_id, standings, error);
 }
 
 /* ---- without the freeze ---- */
@@ -182,7 +183,7 @@ static int lifting_body(struct database *db, void *context, struct error *error)
 			rc = ranking_rebuild(db, problems[i].leaderboard_id, error);
 	}
 	if (!rc)
-		rc = standings_read(
+		rc = standings_compute(
 			db, lifting->arena, contest, lifting->reader_id, lifting->standings, error);
 	if (rc)
 		return rc;
@@ -194,6 +195,8 @@ int standings_read_final(struct database *db, struct arena *arena, const struct 
 	int64_t reader_id, struct standings *standings, struct error *error)
 {
 	struct lifting lifting = { arena, contest, reader_id, standings, false };
+	if (contest->has_standings)
+		return standings_read_stored(db, arena, contest, reader_id, standings, error);
 	int rc = database_transaction(db, lifting_body, &lifting, error);
 	if (!lifting.is_read)
 		return rc;

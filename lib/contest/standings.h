@@ -1,6 +1,7 @@
 /* The scoreboard of a contest: its contestants in order, with their points on every problem and
  * device. It is computed from the rankings (lib/ranking/ranking.h), so it is frozen while they
- * are. */
+ * are. Final standings are stored, because the rankings may change later: a host disqualifies
+ * somebody, a leaderboard is deleted. */
 #ifndef PODIUM_LIB_CONTEST_STANDINGS_H
 #define PODIUM_LIB_CONTEST_STANDINGS_H
 
@@ -17,12 +18,13 @@
 struct standings_column {
 	int64_t leaderboard_id;
 	const char *problem, *gpu;
-	int64_t is_seen; /* the reader may see the leaderboard */
+	int64_t is_seen;    /* the reader may see the leaderboard */
+	int64_t is_deleted; /* since the standings are final */
 };
 
 /* A contestant's result there. */
 struct standings_result {
-	int64_t submission_id; /* 0: none */
+	int64_t submission_id; /* 0: none, or deleted since the standings are final */
 	double score_ns, score_err_ns;
 };
 
@@ -40,7 +42,8 @@ struct standings {
 	size_t row_count;
 };
 
-/* Reads the standings as the rankings are now. `reader_id` 0: nobody. */
+/* Reads the final standings if they are stored, or the standings as the rankings are now.
+ * `reader_id` 0: nobody. */
 int standings_read(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t reader_id, struct standings *standings, struct error *error);
 
@@ -49,7 +52,29 @@ int standings_read(struct database *db, struct arena *arena, const struct contes
 int standings_read_final(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t reader_id, struct standings *standings, struct error *error);
 
+/* Stores the standings as the rankings are now, or forgets the stored ones. They belong into a
+ * transaction. */
+int standings_store(
+	struct database *db, struct arena *arena, const struct contest *contest, struct error *error);
+int standings_forget(struct database *db, int64_t contest_id, struct error *error);
+
 /* The row of a user; NULL: none. */
 const struct standings_row *standings_row_of(const struct standings *standings, int64_t user_id);
+
+/* ---- private to lib/contest ---- */
+
+/* The tables of all results, contestant by contestant, without any. */
+struct standings_table {
+	struct scoring_row *scores;
+	struct scoring_cell *cells;
+	struct standings_result *results;
+};
+struct standings_table standings_make_table(struct arena *arena, const struct standings *standings);
+
+/* The two ways of standings_read. */
+int standings_compute(struct database *db, struct arena *arena, const struct contest *contest,
+	int64_t reader_id, struct standings *standings, struct error *error);
+int standings_read_stored(struct database *db, struct arena *arena, const struct contest *contest,
+	int64_t reader_id, struct standings *standings, struct error *error);
 
 #endif

@@ -289,6 +289,34 @@ static int store_gpu(
 	return rc ? rc : database_execute(db, &END_RECORDS, error, "is", change->id, change->gpus[i]);
 }
 
+struct scoreboard {
+	int64_t columns;
+	const char *contest;
+};
+static const struct column SCOREBOARD_COLUMNS[] = { INTEGER(struct scoreboard, columns),
+	TEXT(struct scoreboard, contest) };
+/* Locks the devices of all problems, so that two of them cannot grow at the same moment. */
+static const struct statement SCOREBOARD = SELECT(struct scoreboard, SCOREBOARD_COLUMNS,
+	"SELECT COUNT(*) AS columns, c.name AS contest FROM contest_problems own "
+	"JOIN contests c ON c.id = own.contest_id AND c.final_at IS NULL "
+	"JOIN contest_problems p ON p.contest_id = c.id "
+	"JOIN leaderboard_gpus g ON g.leaderboard_id = p.leaderboard_id "
+	"WHERE own.leaderboard_id = ? GROUP BY c.id FOR UPDATE");
+
+static int check_scoreboard(struct database *db, const struct change *change, struct error *error)
+{
+	struct scoreboard scoreboard;
+	int rc = database_row(db, change->arena, &SCOREBOARD, &scoreboard, error, "i", change->id);
+	if (rc == ERROR_NOT_FOUND)
+		return 0;
+	return rc || scoreboard.columns <= contest_most_columns
+		? rc
+		: fail_field(error, "gpu",
+			"The scoreboard of the contest %s would have %lld columns, one for each problem on "
+			"each device. It may have at most %d.",
+			scoreboard.contest, (long long)scoreboard.columns, contest_most_columns);
+}
+
 /* A device that an edit adds is closed until its check has passed (publication.h). */
 static int store_gpus(struct database *db, const struct change *change, struct error *error)
 {
@@ -299,7 +327,9 @@ static int store_gpus(struct database *db, const struct change *change, struct e
 			rc = database_execute(db, &DELETE_GPU, error, "is", change->id, change->gpus_before[i]);
 	for (size_t i = 0; i < change->gpu_count && !rc; i++)
 		rc = store_gpu(db, change, i, is_closed, error);
-	return rc;
+	return rc || change->gpu_count <= change->gpu_count_before
+		? rc
+		: check_scoreboard(db, change, error);
 }
 
 /* The leaderboard's queued jobs for one device, including comparisons and rejudgings. The forced

@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { contest_most_columns = 200 }; /* of a contest's scoreboard: problems times devices */
+
 struct leaderboard {
 	int64_t id;
 	const char *name;

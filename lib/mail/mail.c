@@ -2,6 +2,7 @@
 
 #include "lib/account/team.h"
 #include "lib/base/scope.h"
+#include "lib/base/text.h"
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/mail/message.h"
@@ -112,7 +113,8 @@ int mail_address_set(
 static const struct statement REMOVE = COMMAND("DELETE FROM mail_addresses WHERE user_id = ?");
 /* Keeps warnings to earlier addresses: whoever takes an account over must not stop them. */
 static const struct statement FORGET_MAILS =
-	COMMAND("DELETE FROM mails WHERE user_id = ? AND NOT (kind = 'changed' AND state = 'waiting')");
+	COMMAND("DELETE FROM mails WHERE user_id = ? AND NOT (kind IN ('changed', "
+			"'security') AND state = 'waiting')");
 static const struct statement TELL_OLD_ADDRESS =
 	COMMAND("INSERT INTO mails (user_id, kind, address) SELECT user_id, 'changed', address "
 			"FROM mail_addresses WHERE user_id = ? AND address IS NOT NULL "
@@ -323,21 +325,64 @@ int mail_unsubscribe_use(
 
 /* ---- queueing ---- */
 
-/* One statement runs whether or not the account exists, so the time of the answer tells little. The
- * limit counts what was queued, so asking often keeps nobody from the newest e-mail. */
-#define QUEUE_PASSWORD(whose) \
-	COMMAND("INSERT INTO mails (user_id, kind) SELECT u.id, 'password' FROM mail_addresses a " \
-			"JOIN users u ON u.id = a.user_id WHERE " whose " AND a.address IS NOT NULL " \
-			"AND u.banned_at IS NULL AND u.deleted_at IS NULL " \
-			"AND (SELECT COUNT(*) FROM mails m WHERE m.user_id = u.id AND m.kind = 'password' " \
-			"  AND m.at > UTC_TIMESTAMP(3) - INTERVAL 1 HOUR) < 3 ORDER BY u.id LIMIT 5")
-static const struct statement QUEUE_BY_NAME = QUEUE_PASSWORD("u.name = ?");
-static const struct statement QUEUE_BY_ADDRESS = QUEUE_PASSWORD("a.address = ?");
+/* A name that is no account's and no address stands for a text that can be neither. */
+#define NOBODY "?"
+static const struct statement ASK_PASSWORD =
+	COMMAND("INSERT INTO password_requests (asked) VALUES (?)");
 
 int mail_ask_password(struct database *db, const char *name_or_address, struct error *error)
 {
-	return database_execute(db, strchr(name_or_address, '@') ? &QUEUE_BY_ADDRESS : &QUEUE_BY_NAME,
-		error, "s", name_or_address);
+	bool may_exist =
+		text_is_ascii(name_or_address) && strlen(name_or_address) <= mail_address_most_bytes;
+	return database_execute(db, &ASK_PASSWORD, error, "s", may_exist ? name_or_address : NOBODY);
+}
+
+struct password_request {
+	int64_t id, is_address;
+};
+static const struct column REQUEST_COLUMNS[] = { INTEGER(struct password_request, id),
+	INTEGER(struct password_request, is_address) };
+#define FIRST_REQUEST "SELECT id, asked LIKE '%@%' AS is_address FROM password_requests LIMIT 1"
+static const struct statement FIND_REQUEST =
+	SELECT(struct password_request, REQUEST_COLUMNS, FIRST_REQUEST);
+static const struct statement LOCK_REQUEST =
+	SELECT(struct password_request, REQUEST_COLUMNS, FIRST_REQUEST " FOR UPDATE SKIP LOCKED");
+/* The limit counts what was queued, so asking often keeps nobody from the newest e-mail. The e-mail
+ * is as old as the request. */
+#define QUEUE_PASSWORD(whose) \
+	COMMAND("INSERT INTO mails (user_id, kind, at) SELECT u.id, 'password', r.at " \
+			"FROM password_requests r JOIN mail_addresses a JOIN users u ON u.id = a.user_id " \
+			"WHERE r.id = ? AND " whose " = r.asked AND a.address IS NOT NULL " \
+			"AND u.banned_at IS NULL AND u.deleted_at IS NULL " \
+			"AND (SELECT COUNT(*) FROM mails m WHERE m.user_id = u.id AND m.kind = 'password' " \
+			"  AND m.at > UTC_TIMESTAMP(3) - INTERVAL 1 HOUR) < 3 ORDER BY u.id LIMIT 5")
+static const struct statement QUEUE_BY_NAME = QUEUE_PASSWORD("u.name");
+static const struct statement QUEUE_BY_ADDRESS = QUEUE_PASSWORD("a.address");
+static const struct statement DROP_REQUEST = COMMAND("DELETE FROM password_requests WHERE id = ?");
+
+static int answer_request(struct database *db, void *context, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct password_request request;
+	(void)context;
+	int rc = database_row(db, arena, &LOCK_REQUEST, &request, error, "");
+	if (!rc)
+		rc = database_execute(
+			db, request.is_address ? &QUEUE_BY_ADDRESS : &QUEUE_BY_NAME, error, "i", request.id);
+	return rc ? rc : database_execute(db, &DROP_REQUEST, error, "i", request.id);
+}
+
+int mail_answer_requests(struct database *db, struct error *error)
+{
+	cleanup_arena struct arena *arena = arena_new();
+	struct password_request request;
+	int rc;
+	do {
+		rc = database_row(db, arena, &FIND_REQUEST, &request, error, "");
+		if (!rc)
+			rc = database_transaction(db, answer_request, NULL, error);
+	} while (!rc);
+	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }
 
 /* The owner of address `a` wants this kind. */

@@ -80,10 +80,11 @@ int mail_unsubscribe_find(struct database *db, struct arena *arena, const char *
 int mail_unsubscribe_use(
 	struct database *db, const struct mail_unsubscription *unsubscription, struct error *error);
 
-/* Queues e-mails with a link to choose a password, for the account of this name, or for those with
- * this confirmed address. Does the same work, and answers the same, if there is none. An account
- * gets three in an hour at most. */
+/* Stores that somebody forgot the password of the account of this name, or of those with this
+ * confirmed address. Does the same work if there is none. mail_answer_requests, which podium-hooks
+ * calls, queues the e-mails with a link. An account gets three in an hour at most. */
 int mail_ask_password(struct database *db, const char *name_or_address, struct error *error);
+int mail_answer_requests(struct database *db, struct error *error);
 
 /* Each queues notifications. The first two belong into the transaction that ends the job. */
 int mail_tell_finished(struct database *db, int64_t job_id, struct error *error);

@@ -595,6 +595,7 @@ ELSEWHERE = {
 	"team.leave": "teams",
 	"team.remove": "teams",
 	"contest.final": "contests",
+	"contest.reopen": "contests",
 	"leaderboard.extend": "exceptions",
 	"question.answer": "board_questions",
 	"submission.disqualify": "api_admin",

@@ -154,6 +154,39 @@ def a_contest_needs_valid_settings():
 
 
 @test
+def a_problem_that_gets_devices_keeps_the_scoreboard_in_its_limit():
+	few = [f"D{number}" for number in range(1, 9)]
+	columns = (
+		"SELECT COUNT(*) FROM leaderboard_gpus g JOIN contest_problems p "
+		"ON p.leaderboard_id = g.leaderboard_id"
+	)
+	sql(
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) "
+		"SELECT l.id, CONCAT('D', seq), seq FROM leaderboards l, seq_1_to_190 "
+		"WHERE l.name = 'beta'"
+	)
+	done(carl.post("/admin/contests/new", fields(name="wide")))  # 192 columns
+
+	def edit(*devices):
+		form = [("gpu", device) for device in ("H200", *devices)]
+		return carl.post("/admin/leaderboard/alpha/edit", [*form, ("accepting", "1")])
+
+	answer = edit(*few, "D9")
+	equal(answer.status, 422)
+	contains(answer.words(), "The scoreboard of the contest wide would have 201 columns, one for")
+	equal(value(columns), "192")
+	done(edit(*few))
+	equal(value(columns), "200")
+	sql("UPDATE contests SET final_at = UTC_TIMESTAMP(3)")
+	done(edit(*few, "D9"))  # stored standings do not grow
+	sql(
+		"DELETE FROM contests; DELETE FROM leaderboard_gpus WHERE gpu <> 'H200'; "
+		"UPDATE leaderboards SET visibility = 'public', deadline = NULL; DELETE FROM publications; "
+		"DELETE FROM audit_log WHERE action LIKE 'contest.%'"
+	)
+
+
+@test
 def a_problem_is_hidden_until_the_start():
 	done(carl.post("/admin/contests/new", fields()))
 	equal(carl.post("/admin/contests/new", fields()).status, 422)  # the name is taken
@@ -275,6 +308,23 @@ def the_scoring_can_change():
 	words = anyone.fresh("/contest/cup").words()
 	contains(words, "ada 20 10 rank 1")
 	contains(words, "none")
+
+
+@test
+def a_long_scoreboard_has_pages():
+	sql("""
+		INSERT INTO users (name, password_hash) SELECT CONCAT('late', seq), '!' FROM seq_1_to_150;
+		INSERT INTO contest_entrants (contest_id, user_id)
+			SELECT c.id, u.id FROM contests c JOIN users u ON u.name LIKE 'late%' AND c.name = 'cup'
+	""")
+	first, second = (anyone.fresh(f"/contest/cup?page={page}") for page in (1, 2))
+	contains(first.words(), "Page 1 of 2: 1 to 100 of 152 Next")
+	contains(second.words(), "Previous Page 2 of 2: 101 to 152 of 152")
+	rows = [page.text.count('<th scope="row" class="name beside">') for page in (first, second)]
+	equal(rows, [100, 52])
+	equal(anyone.fresh("/contest/cup?page=3").status, 404)
+	sql("DELETE FROM users WHERE name LIKE 'late%'")
+	equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
 
 
 @test
@@ -444,23 +494,6 @@ def the_contestants_stay_when_the_standings_are_final():
 
 
 @test
-def a_long_scoreboard_has_pages():
-	sql("""
-		INSERT INTO users (name, password_hash) SELECT CONCAT('late', seq), '!' FROM seq_1_to_150;
-		INSERT INTO contest_entrants (contest_id, user_id)
-			SELECT c.id, u.id FROM contests c JOIN users u ON u.name LIKE 'late%' AND c.name = 'cup'
-	""")
-	first, second = (anyone.fresh(f"/contest/cup?page={page}") for page in (1, 2))
-	contains(first.words(), "Page 1 of 2: 1 to 100 of 152 Next")
-	contains(second.words(), "Previous Page 2 of 2: 101 to 152 of 152")
-	rows = [page.text.count('<th scope="row" class="name beside">') for page in (first, second)]
-	equal(rows, [100, 52])
-	equal(anyone.fresh("/contest/cup?page=3").status, 404)
-	sql("DELETE FROM users WHERE name LIKE 'late%'")
-	equal(board_rows(), [(1, "bob", 20), (2, "ada", 12)])
-
-
-@test
 def webhooks_learn_of_the_start_the_end_and_the_final_standings():
 	equal(
 		sql(
@@ -472,6 +505,82 @@ def webhooks_learn_of_the_start_the_end_and_the_final_standings():
 			for event in ("contest_started", "contest_ended", "standings_final")
 		],
 	)
+
+
+@test
+def no_later_change_changes_final_standings():
+	addresses = ("/contest/cup.json", "/contest/cup.csv")
+
+	def standings():
+		return [anyone.fresh(address).text for address in addresses]
+
+	before = standings()
+	contains(before[1], "900")
+	board = "/admin/leaderboard/alpha"
+	reason = [("user", "bob"), ("reason", "a test"), ("confirm", "yes")]
+	done(carl.post(f"{board}/exceptions", [("action", "disqualify"), *reason]))
+	equal(value("SELECT COUNT(*) FROM disqualifications"), "1")
+	done(admin.post("/admin/users/bob/ban", [("name", "bob")]))
+	equal(standings(), before)
+	sql("DELETE FROM disqualifications; UPDATE users SET banned_at = NULL")
+	site.manage("ranking", "rebuild")
+	done(bob.post("/login", [("name", "bob"), ("password", "a long password")]))
+	sql("UPDATE leaderboards SET deadline = '2090-01-01', archived_at = UTC_TIMESTAMP(3)")
+	sql("UPDATE ranking SET place = 3 - place, score_ns = 1")
+	equal(standings(), before)
+	sql("UPDATE leaderboards SET archived_at = NULL")
+	site.manage("ranking", "rebuild")
+	contains(
+		" ".join(text_of(bob.fresh("/contest/cup/certificate/bob").bytes).split()), "1st place"
+	)
+
+
+@test
+def final_standings_outlive_a_deleted_leaderboard():
+	csv_before = anyone.fresh("/contest/cup.csv").text
+	certificate = text_of(bob.fresh("/contest/cup/certificate/bob").bytes)
+	done(carl.post("/admin/leaderboard/alpha/delete", [("name", "alpha")]))
+	equal(value("SELECT COUNT(*) FROM leaderboards WHERE name = 'alpha'"), "0")
+	equal(anyone.fresh("/contest/cup.csv").text, csv_before)
+	equal(text_of(bob.fresh("/contest/cup/certificate/bob").bytes), certificate)
+	first = anyone.fresh("/contest/cup.json").json
+	equal(first["columns"][0], {"problem": "alpha", "gpu": "H200"})
+	equal(
+		(first["rows"][0]["results"][0]["score_ns"], first["rows"][0]["results"][0]["submission"]),
+		(900, None),
+	)
+	page = anyone.fresh("/contest/cup").text
+	contains(page, 'title="alpha, deleted"')
+	lacks(page, 'href="/leaderboard/alpha')
+	lacks(page, 'href="/submission/0"')
+	sql("UPDATE contest_final_columns SET is_public = FALSE WHERE problem = 'alpha'")
+	for address in ("/contest/cup", "/contest/cup.csv", "/contest/cup.json"):
+		lacks(anyone.fresh(address).text, "alpha")
+	sql("UPDATE contest_final_columns SET is_public = TRUE")
+
+
+@test
+def final_standings_of_an_earlier_version_are_stored():
+	sql("DELETE FROM contest_final_columns; UPDATE contests SET standings_stored = FALSE")
+	wait_for("SELECT COUNT(*) FROM contest_final_columns", "1")  # beta is left
+	equal(value("SELECT standings_stored FROM contests WHERE name = 'cup'"), "1")
+
+
+@test
+def an_operator_reopens_final_standings():
+	site.manage("contest", "reopen", "cup")
+	equal(value("SELECT COUNT(*) FROM contest_final_rows"), "0")
+	data = anyone.fresh("/contest/cup.json").json
+	equal((data["final"], data["frozen"], data["state"]), (False, False, "ended"))
+	equal(
+		sql("SELECT action, subject FROM audit_log WHERE action LIKE 'contest.%' ORDER BY id")[-1],
+		["contest.reopen", "cup"],
+	)
+	refused = site.admin("contest", "reopen", "cup")
+	equal((refused.returncode, "are not final" in refused.stderr), (1, True))
+	equal(bob.fresh("/contest/cup/certificate/bob").status, 404)
+	site.manage("contest", "final", "cup")
+	equal(anyone.fresh("/contest/cup.json").json["final"], True)
 
 
 @test
@@ -659,7 +768,8 @@ def the_newest_row_of_a_reveal_is_in_sight():
 def contestants_without_points_are_folded_and_the_viewer_s_place_comes_first():
 	sql(
 		"INSERT INTO contest_entrants (contest_id, user_id) SELECT c.id, u.id FROM contests c "
-		"JOIN users u WHERE c.name = 'api-cup' AND u.name LIKE 'slow%'"
+		"JOIN users u WHERE c.name = 'api-cup' AND u.name LIKE 'slow%'; "
+		"UPDATE contests SET final_at = NULL WHERE name = 'api-cup'"
 	)
 	page = anyone.fresh("/contest/api-cup")
 	contains(page.words(), "7 contestants without points")
@@ -753,13 +863,17 @@ def a_restored_contest_is_the_same():
 			text_of(eve.fresh("/contest/kept/certificate/eve").bytes),
 		]
 
+	# Only the stored standings have eve's result now.
+	reason = [("user", "eve"), ("reason", "a test"), ("confirm", "yes")]
+	done(carl.post("/admin/leaderboard/theta/exceptions", [("action", "disqualify"), *reason]))
 	before, backup = contest(), site.var / "podium.sql.gz"
 	equal([row["user"] for row in before[1]["rows"]], ["Keepers", "eve"])
 	contains(before[5], "took 1st place")
 	site.manage("backup", backup)
 	sql(
 		"UPDATE contests SET final_at = NULL; DELETE FROM team_members; DELETE FROM questions; "
-		"DELETE FROM contest_entrants; DELETE FROM ranking"
+		"DELETE FROM contest_entrants; DELETE FROM ranking; DELETE FROM contest_final_columns; "
+		"DELETE FROM contest_final_rows"
 	)
 	site.stop()
 	mariadb.connections.clear()  # a restore wants the database for itself
@@ -770,6 +884,19 @@ def a_restored_contest_is_the_same():
 	for client, name in ((bob, "bob"), (eve, "eve")):
 		done(client.post("/login", [("name", name), ("password", "a long password")]))
 	equal(contest(), before)
+
+
+@test
+def a_deleted_account_has_no_name_in_final_standings():
+	done(eve.post("/account/delete", [("name", "eve"), ("password", "a long password")]))
+	data = Client(site.url).get("/contest/kept.json").json
+	names = [row["user"] for row in data["rows"]]
+	equal((names[0], names[1].startswith("deleted-"), data["final"]), ("Keepers", True, True))
+	done(admin.post("/login", [("name", "root-of-all"), ("password", "a long password")]))
+	contains(
+		" ".join(text_of(admin.fresh(f"/contest/kept/certificate/{names[1]}").bytes).split()),
+		"took 2nd place",
+	)
 
 
 @test

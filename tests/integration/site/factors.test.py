@@ -451,11 +451,23 @@ def an_old_session_of_an_admin_gives_no_rights_away():
 		equal((fields, answer.location), (fields, "/account/confirm?next=/admin/users"))
 	equal(site.value("SELECT role FROM users WHERE name = 'wes'"), "participant")
 	equal(audit("wes"), [])
+	made = "SELECT COUNT(*) FROM users WHERE name LIKE 'new-%'"
+	for role in ("creator", "admin"):
+		invite = [("name", f"new-{role}"), ("role", role)]
+		answer = vic.post("/admin/users/invite", invite, form="/account")
+		equal((role, answer.location), (role, "/account/confirm?next=/admin/users"))
+	equal(site.value(made), "0")
+	invite = [("name", "new-participant"), ("role", "participant")]
+	equal(vic.post("/admin/users/invite", invite, form="/account").status, 200)
 	fields = [("code", next_step(secret, "vic")), ("next", "/admin/users")]
 	equal(vic.post("/account/confirm", fields).location, "/admin/users")
 	equal(vic.post("/admin/users", [("user", "wes"), *acts[0]]).location, "/admin/users")
 	equal(vic.post("/admin/users", [("user", "wes"), *acts[2]]).status, 200)
 	equal([action for action, _ in audit("wes")], ["user.role", "user.link"])
+	invite = [("name", "new-admin"), ("role", "admin")]
+	equal(vic.post("/admin/users/invite", invite, form="/account").status, 200)
+	equal(site.value(made), "2")
+	sql("UPDATE users SET role = 'participant' WHERE name = 'new-admin'")
 	sql("UPDATE users SET role = 'participant' WHERE name = 'vic'")
 
 
@@ -958,6 +970,38 @@ def admins_must_have_a_factor_where_the_setting_says_so():
 		contains(strict.admin("doctor").stdout, f"they belong to {HOST}")
 	finally:
 		strict.remove()
+
+
+@test
+def the_owner_is_told_of_every_change_of_the_factors():
+	gus = member("gus")
+	number = site.value("SELECT id FROM users WHERE name = 'gus'")
+	told = f"SELECT what, address FROM mails WHERE user_id = {number} ORDER BY id"
+	sql(
+		"INSERT INTO mail_addresses (user_id, address, confirmed_at, unsubscribe_key) "
+		f"VALUES ({number}, 'gus@one.example', UTC_TIMESTAMP(3), REPEAT('x', 32))"
+	)
+
+	def tells(sentence):
+		equal(sql(told), [[sentence, "gus@one.example"]])
+		sql("DELETE FROM mails")
+
+	set_up_app(gus)
+	tells("An authenticator app was added as a second factor, and recovery codes were made.")
+	add_passkey(gus)
+	tells("A passkey was added as a second factor.")
+	gus.post("/account/security", [("action", "codes"), ("confirm", "yes")])
+	tells("New recovery codes were made. The codes before do not work any more.")
+	key = site.value(f"SELECT id FROM passkeys WHERE user_id = {number}")
+	remove = [("action", "remove_passkey"), ("passkey", key), ("confirm", "yes")]
+	gus.post("/account/security", remove)
+	tells("A passkey was removed.")
+	gus.post("/account/security", [("action", "remove_app"), ("confirm", "yes")])
+	tells("The authenticator app was removed. The account has no second factor now.")
+	set_up_app(gus)
+	sql("DELETE FROM mails")
+	site.manage("user", "remove-factor", "gus", "all")
+	tells("Every second factor was removed by an admin. The account has no second factor now.")
 
 
 @test

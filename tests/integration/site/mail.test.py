@@ -100,12 +100,12 @@ def state(address, kind):
 		f"ON a.user_id = m.user_id WHERE m.kind = '{kind}' "
 		f"AND '{address}' IN (a.address, a.pending) ORDER BY m.id DESC LIMIT 1"
 	)
-	return rows[0] if rows else None
+	return rows[0] if rows else ["", "0", ""]
 
 
 def wait_for_state(address, kind, expected):
 	until(
-		lambda: (state(address, kind) or [""])[0] == expected,
+		lambda: state(address, kind)[0] == expected,
 		60,
 		explain=lambda: (state(address, kind), sender_log()[-2000:], server.log[-2000:]),
 	)
@@ -235,12 +235,34 @@ def the_answer_does_not_tell_who_has_an_account():
 		asked(name) for name in ("ada", "bob", "nobody", "ada@two.example", "x@y.example", "ä")
 	}
 	equal((len(answers), answers.pop()[0]), (1, 200))
+
+	def answered():
+		until(lambda: sql("SELECT * FROM password_requests") == [])
+
+	answered()
 	equal(sql("SELECT kind, COUNT(*) FROM mails GROUP BY kind"), [["password", "2"]])
 	for _ in range(3):
 		asked("ada")
+	answered()
 	equal(value("SELECT COUNT(*) FROM mails"), "3")  # three in an hour
 	sql("UPDATE rate_limits SET hits = 20 WHERE subject LIKE 'ask for password from%'")
 	equal(asked("ada")[0], 429)
+	sql("DELETE FROM rate_limits; DELETE FROM mails")
+
+
+@test
+def the_site_does_the_same_work_whether_or_not_there_is_an_account():
+	sql("CREATE TABLE asked (text TEXT)")
+	sql(
+		"CREATE TRIGGER note_asked AFTER INSERT ON password_requests FOR EACH ROW "
+		"INSERT INTO asked VALUES (NEW.asked)"
+	)
+	for name in ("ada", "ada@two.example", "nobody", "x@y.example", "ä", "x" * 300):
+		equal(anonymous.post("/forgot", [("name", name)]).status, 200)
+	asked = ["ada", "ada@two.example", "nobody", "x@y.example", "?", "?"]
+	equal([row[0] for row in sql("SELECT text FROM asked")], asked)
+	sql("DROP TRIGGER note_asked; DROP TABLE asked")
+	until(lambda: sql("SELECT * FROM password_requests") == [])
 	sql("DELETE FROM rate_limits; DELETE FROM mails")
 
 
@@ -694,6 +716,72 @@ def removing_the_address_stops_no_warning_to_an_earlier_one():
 	equal(sql(f"SELECT kind {waiting}"), [["changed"]])
 	sql("UPDATE mails SET next_at = UTC_TIMESTAMP(3) WHERE address = 'ada@two.example'")
 	contains(server.wait_for("ada@two.example", before + 1)["Subject"], "was changed")
+
+
+def change_password(client, before, after):
+	fields = [("current", before), ("password", after), ("again", after)]
+	done(client.post("/account/password", fields, form="/account"))
+
+
+@test
+def the_owner_hears_of_a_change_of_the_password():
+	sql("DELETE FROM rate_limits; DELETE FROM mails")
+	dora = Client(site.url)
+	dora.register("dora")
+	change_password(dora, PASSWORD, "another password")
+	equal(sql("SELECT * FROM mails"), [])  # there is no address yet
+	done(enter(dora, "dora@one.example", "another password"))
+	anonymous.post(link_in(server.wait_for("dora@one.example"), "mail/confirm"))
+	sql("UPDATE mail_addresses SET kinds = ''")  # it cannot be switched off
+	change_password(dora, "another password", PASSWORD)
+	mail = server.wait_for("dora@one.example", 2)
+	equal(
+		(mail["Subject"], mail["List-Unsubscribe"]), ("Your account's security was changed", None)
+	)
+	text = mail.get_content()
+	at = value("SELECT DATE_FORMAT(at, '%Y-%m-%d %H:%i UTC') FROM mails WHERE kind = 'security'")
+	for part in (
+		"The password was changed, and every session was ended.",
+		f"This happened at {at}, to the account dora on {site.url}.",
+		"If it was not you, log in, change the password,",
+		f"{site.url}/account\n",
+	):
+		contains(text.replace("=\n", ""), part)
+
+
+@test
+def neither_removing_the_address_nor_deleting_the_account_stops_a_warning():
+	sql("DELETE FROM rate_limits; DELETE FROM mails")
+	stop_senders()
+	erin = Client(site.url)
+	erin.register("erin")
+	number = value("SELECT id FROM users WHERE name = 'erin'")
+	sql(
+		"INSERT INTO mail_addresses (user_id, address, confirmed_at, unsubscribe_key) "
+		f"VALUES ({number}, 'erin@one.example', UTC_TIMESTAMP(3), REPEAT('x', 32))"
+	)
+	change_password(erin, PASSWORD, "another password")
+	remove = [("action", "remove"), ("current", "another password")]
+	done(erin.post("/account/mail", remove))
+	delete = [("name", "erin"), ("password", "another password")]
+	done(erin.post("/account/delete", delete, form="/account/delete"))
+	rows = f"SELECT kind, address, user_name, state FROM mails WHERE user_id = {number} ORDER BY id"
+	equal(
+		sql(rows),
+		[[kind, "erin@one.example", "erin", "waiting"] for kind in ("security", "changed")],
+	)
+	start_sender()
+	until(
+		lambda: len(server.mails("erin@one.example")) == 2,
+		60,
+		explain=lambda: (sql(rows), sender_log()[-2000:]),
+	)
+	texts = [mail.get_content() for mail in server.mails("erin@one.example")]
+	contains(" ".join(texts), "The password was changed")
+	contains(" ".join(texts), "no longer has this e-mail address")
+	for text in texts:
+		contains(text, "Hello erin,")
+	until(lambda: sql(rows) == [])  # what the site still knew is gone
 
 
 def prepare():

@@ -466,6 +466,49 @@ def deleting_a_leaderboard_during_a_submission_leaves_nothing_behind():
 	)
 
 
+@test
+def who_registers_while_a_team_takes_them_in_registers_the_team():
+	sql(
+		"INSERT INTO contests (name, title, rules, starts_at, ends_at, team_members) "
+		"VALUES ('cup', 'Cup', '', '2089-01-01', '2089-01-02', 3)"
+	)
+	entrants = (
+		"SELECT u.name FROM contest_entrants e JOIN users u ON u.id = e.user_id ORDER BY u.name"
+	)
+
+	def together(name, *deeds):
+		"""Runs the deeds in this order: each waits for the person's row."""
+		with Held(site, f"SELECT id FROM users WHERE name = '{name}' FOR UPDATE") as held:
+			joins = []
+			for waiting, deed in enumerate(deeds, 1):
+				joins.append(beside(deed))
+				held.wait_for_others(waiting)
+		for join in joins:
+			ok(join()[0])
+
+	def register(client):
+		return post(client, "/contest/cup/registration", action="register", code="")
+
+	def teams(client, **fields):
+		return post(client, "/contest/cup/teams", **fields)
+
+	together("ada", teams(ada, action="create", name="Fast"), register(ada))
+	equal(sql(entrants), [["Fast"]])
+	code_of = value("SELECT code FROM teams")
+	together("bob", teams(bob, action="join", code=code_of), register(bob))
+	equal(sql(entrants), [["Fast"]])
+	host = post(admin, "/admin/contest/cup", action="add", user="eve")
+	with Held(site, "SELECT id FROM users WHERE name = 'eve' FOR UPDATE") as held:
+		join = beside(teams(eve, action="join", code=value("SELECT code FROM teams")))
+		held.wait_for_others(1)
+		added = beside(host)
+		held.wait_for_others(2)
+	ok(join()[0])
+	equal(added()[0].status, 422)
+	contains(added()[0].words(), "eve is in the team Fast. Register the team instead.")
+	equal(sql(entrants), [["Fast"]])
+
+
 code = 1
 try:
 	code = run()

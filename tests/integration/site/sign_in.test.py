@@ -278,7 +278,21 @@ def a_user_links_and_unlinks_on_the_account_page():
 	for action in ("create", "link"):
 		fields = [("action", action), ("name", "carol"), ("password", PASSWORD)]
 		equal(user.post("/sign-in", fields).status, 422)
+	sql(
+		"INSERT INTO mail_addresses (user_id, address, confirmed_at, unsubscribe_key) SELECT id, "
+		"'dora@one.example', UTC_TIMESTAMP(3), REPEAT('x', 32) FROM users WHERE name = 'dora'"
+	)
 	equal(user.post("/sign-in", [("action", "confirm")]).location, "/account/identities")
+	[[told]] = sql("SELECT what FROM mails WHERE address = 'dora@one.example'")
+	contains(told, "was linked. It logs in to your account now.")
+	lacks(told, "dora@uni")
+	change = [("current", PASSWORD), ("password", "new long one"), ("again", "new long one")]
+	lacks(user.get("/account").words(), "These accounts still log you in")
+	user.post("/account/password", change, form="/account")
+	after = whole(user.get("/account?changed=1")).words()
+	contains(after, "These accounts still log you in Uni: dora@uni")
+	change = [("current", "new long one"), ("password", PASSWORD), ("again", PASSWORD)]
+	user.post("/account/password", change, form="/account")
 	shown = whole(user.get("/account/identities"))
 	contains(shown.words(), "dora@uni")
 	listed = Program(site.url, make_token(user, "reads", "read")).read("/api/v1/me/identities")
@@ -910,6 +924,11 @@ def limits_by_address_count_the_network_of_an_ipv6_client():
 		sql(f"SELECT subject, hits {counted}"),
 		[["sign in from 2001:0db8:0000:0000::", "2"], ["sign in from 2001:0db8:0000:0001::", "1"]],
 	)
+	# IPv4 clients of a socket for both
+	for host in ("::ffff:203.0.113.7", "::ffff:203.0.113.8"):
+		equal(from_address(host, "/sign-in/uni"), 303)
+	subjects = sql("SELECT subject FROM rate_limits WHERE subject LIKE '%::ffff:203%'")
+	equal(len(subjects), 2)
 	visitor = Client(site.url)
 	token = visitor.csrf("/login")
 	cookie = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())

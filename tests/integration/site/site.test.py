@@ -6,11 +6,13 @@ import gzip
 import json
 import pathlib
 import re
+import socket
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, Page, fresh  # noqa: E402
-from instance import Instance  # noqa: E402
+from instance import ROOT, Instance  # noqa: E402
 from small_task import ended, send_source, status_of, zip_of  # noqa: E402
 from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
@@ -822,6 +824,60 @@ def an_admin_sees_and_releases_a_gpu_in_quarantine():
 
 
 status = 1
+
+
+@test
+def nginx_counts_the_network_of_an_ipv6_client():
+	"""Asks nginx, with the settings of an installation, for the key of its limits."""
+	packaged = ROOT / "packaging" / "nginx" / "http.conf"
+	for zone in ("limit_req_zone", "limit_conn_zone"):
+		contains(packaged.read_text(), f"{zone} $podium_counted_address zone=")
+	folder = pathlib.Path(site.var) / "limits"
+	folder.mkdir()
+	door = folder / "door"
+	(folder / "nginx.conf").write_text(f"""
+		daemon off; pid {folder}/pid;
+		events {{}}
+		http {{
+			include {packaged};
+			access_log off;
+			server {{
+				listen unix:{door};
+				set_real_ip_from unix:;
+				real_ip_header X-Client;
+				return 200 $podium_counted_address;
+			}}
+		}}
+	""")
+	nginx = subprocess.Popen(
+		["nginx", "-p", folder, "-c", folder / "nginx.conf", "-e", folder / "log"]
+	)
+
+	def key(client):
+		with socket.socket(socket.AF_UNIX) as connection:
+			connection.connect(str(door))
+			connection.sendall(f"GET / HTTP/1.0\r\nX-Client: {client}\r\n\r\n".encode())
+			answer = b"".join(iter(lambda: connection.recv(65536), b""))
+		return answer.split(b"\r\n\r\n", 1)[1]
+
+	try:
+		until(door.exists, explain=lambda: (folder / "log").read_text())
+		network = socket.inet_pton(socket.AF_INET6, "2001:db8:a:a0d::")[:8]  # has a newline
+		for client, expected in (
+			("2001:db8:a:a0d::1", network),
+			("2001:db8:a:a0d:ffff:1:2:a0a", network),
+			("2001:db8:a:a0e::1", network[:7] + b"\x0e"),
+			("203.0.113.7", socket.inet_aton("203.0.113.7")),
+			("::ffff:203.0.113.7", b"\0" * 10 + b"\xff\xff" + socket.inet_aton("203.0.113.7")),
+			("127.0.0.1", b""),
+			("::1", b""),
+		):
+			equal((client, key(client)), (client, expected))
+	finally:
+		nginx.terminate()
+		nginx.wait()
+
+
 try:
 	status = run()
 finally:
