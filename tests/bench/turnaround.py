@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """`make bench-turnaround`: where the seconds of a ranked job go, from the POST to the stored
-result, for the first job of a new worker and for later jobs. Starts a separate Podium.
+result, for the first job of each program on a new worker and for later jobs. Starts a separate
+Podium.
 
 	tests/bench/turnaround.py [--task NAME] [--repeat N]
 """
 
 import argparse
-import os
 import pathlib
 import statistics
 import sys
@@ -37,7 +37,7 @@ class Visitor:
 		)
 
 	def ranked(self, program, number):
-		"""Runs a ranked job. Returns its seconds for each of COLUMNS."""
+		"""Runs a ranked job. Returns (its engine, its seconds for each of COLUMNS)."""
 		path = ROOT / "tasks" / program
 		comment = "//" if path.suffix == ".cu" else "#"
 		source = f"{path.read_text()}\n{comment} {number}\n".encode()
@@ -53,8 +53,8 @@ class Visitor:
 		state = "queued"
 		while state in ("queued", "running"):
 			time.sleep(0.02)
-			job, state, verdict, queued = self.site.sql(
-				"SELECT id, state, verdict, "
+			job, state, verdict, engine, queued = self.site.sql(
+				"SELECT id, state, verdict, engine, "
 				"TIMESTAMPDIFF(MICROSECOND, queued_at, started_at) / 1e6 "
 				f"FROM jobs WHERE submission_id = {submission}"
 			)[0]
@@ -65,11 +65,11 @@ class Visitor:
 			self.site.sql(f"SELECT name, duration_ms / 1000 FROM stages WHERE job_id = {job}")
 		)
 		parts = [float(queued), *(float(stages.get(name, 0)) for name in STAGES)]
-		return [whole, *parts, whole - sum(parts)]
+		return engine, [whole, *parts, whole - sum(parts)]
 
 
 def row(name, times):
-	return f"{name:44}" + "".join(f"{seconds:9.3f}" for seconds in times)
+	return f"{name:54}" + "".join(f"{seconds:9.3f}" for seconds in times)
 
 
 def measure(site, options):
@@ -79,20 +79,28 @@ def measure(site, options):
 		for program in PROGRAMS
 		if options.task in program and (model != "CPU" or program.endswith("right.py"))
 	]
+	if not programs:
+		raise SystemExit(f"turnaround: no program for {model} has {options.task!r} in its path")
 	visitor = Visitor(site, model)
 	print(f"ranked jobs on {model}: seconds; later jobs: medians of {options.repeat}\n")
-	print(f"{'':44}" + "".join(f"{name:>9}" for name in COLUMNS))
+	print(f"{'':54}" + "".join(f"{name:>9}" for name in COLUMNS))
 	for program in programs:
-		print(row(f"{program}, first", visitor.ranked(program, 0)), flush=True)
-		later = [visitor.ranked(program, 1 + number) for number in range(options.repeat)]
-		print(row(f"{program}, later", map(statistics.median, zip(*later))), flush=True)
+		engine, first = visitor.ranked(program, 0)
+		print(row(f"{program} ({engine}), first", first), flush=True)
+		later = [visitor.ranked(program, 1 + number)[1] for number in range(options.repeat)]
+		print(row(f"{program} ({engine}), later", map(statistics.median, zip(*later))), flush=True)
 
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--task", default="", help="only the programs whose path contains this")
-parser.add_argument("--repeat", type=int, default=5)
-podium = Instance(private=True, **{"PODIUM_PYTHON": os.environ.get("PODIUM_PYTHON", "")})
-try:
-	measure(podium, parser.parse_args())
-finally:
-	podium.remove()
+def main():
+	parser = argparse.ArgumentParser()
+	parser.add_argument("--task", default="", help="only the programs whose path contains this")
+	parser.add_argument("--repeat", type=int, default=5)
+	options = parser.parse_args()
+	site = Instance(private=True)
+	try:
+		measure(site, options)
+	finally:
+		site.remove()
+
+
+main()

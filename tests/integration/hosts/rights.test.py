@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the database user of a worker host may and may not do, and that these rights suffice for the
-host's work. podium-web runs too, because it finishes the host's jobs."""
+"""The rights of a worker host's database user: they suffice for the host's work and allow nothing
+else. podium-web runs too, because it finishes the host's jobs."""
 
 import json
 import pathlib
