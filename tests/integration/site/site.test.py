@@ -66,10 +66,25 @@ def everyone_sees_the_list_of_leaderboards():
 	answer = anyone.get("/")
 	equal(answer.status, 200)
 	contains(answer.text, "vectoradd_py")
-	equal(answer.headers["X-Content-Type-Options"], "nosniff")
-	contains(answer.headers["Content-Security-Policy"], "default-src 'none'")
-	lacks(answer.headers["Content-Security-Policy"], "unsafe")
 	equal(answer.headers.get("Set-Cookie"), None)
+
+
+@test
+def every_answer_forbids_frames_foreign_scripts_and_guessed_types():
+	for path, status in (("/", 200), ("/static/style.css", 200), ("/nowhere", 404)):
+		answer = anyone.get(path)
+		equal((path, answer.status), (path, status))
+		for name, expected in (
+			("X-Content-Type-Options", "nosniff"),
+			("X-Frame-Options", "DENY"),
+			("Referrer-Policy", "same-origin"),
+			("Cross-Origin-Opener-Policy", "same-origin"),
+		):
+			equal((path, name, answer.headers[name]), (path, name, expected))
+		policy = answer.headers["Content-Security-Policy"]
+		for part in ("default-src 'none'", "frame-ancestors 'none'", "script-src 'self'"):
+			contains(policy, part)
+		lacks(policy, "unsafe")
 
 
 @test
