@@ -49,7 +49,7 @@ TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 SITE      := $(addprefix $(B)/,$(shell find static -type f))
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all podium help install uninstall deb run test format editor compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-cpu bench-isolated bench-browser worker-bundle release clean
+.PHONY: all podium help install uninstall deb run test mutants format editor compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-cpu bench-isolated bench-browser worker-bundle release clean
 all: $(PROGRAMS) $(SEALED) $(SITE) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
@@ -74,6 +74,9 @@ compile_commands.json: ## list the compiler's calls, for editors
 
 fuzz: ## feed made-up bytes to every parser until Ctrl-C, or TARGET=zip, SECONDS=600 (needs clang)
 	@tests/fuzz/run $(if $(SECONDS),--seconds $(SECONDS)) $(TARGET)
+
+mutants: ## put each bug of tests/mutants into a copy and count how many the tests notice (M=WORD: some; takes an hour)
+	@tests/mutants/run $(M)
 
 test-soak: all ## run 2,000 jobs amid random faults (SOAK_JOBS=N: as many), and each kill of the kill matrix ten times
 	@B=$(B) SOAK_JOBS=$(or $(SOAK_JOBS),2000) tests/faults/soak.test.py

@@ -103,8 +103,7 @@ static int find_comparison(struct request *request, struct comparison_found *fou
 	return rc || !found->withheld || found->right >= RIGHT_READ
 		? rc
 		: fail(request->error, ERROR_FORBIDDEN,
-			"The ranking of %s is frozen, and this comparison ended afterwards; it is shown when "
-			"the freeze is lifted.",
+			"The ranking of %s is frozen, so this comparison is shown when the freeze is lifted.",
 			found->compared.leaderboard);
 }
 

@@ -40,11 +40,11 @@
 /* Like SQL_MAY_SEE for a visitor who is not signed in, but without a `?`. */
 #define SQL_IS_PUBLIC(leaderboard) "(" leaderboard ".visibility = 'public')"
 
-/* A part of a statement, true or false: the job finished after the public ranking was frozen, and
- * the freeze has not been lifted. Only the job's author and who may read all of the leaderboard may
- * then see its times. */
+/* A part of a statement, true or false: the job finished after the public ranking was frozen, or
+ * has not finished, and the freeze has not been lifted. Only the job's author and who may read all
+ * of the leaderboard may then see its times. */
 #define SQL_IS_WITHHELD(leaderboard, job) \
-	"COALESCE(" leaderboard ".frozen_at < " job ".finished_at, FALSE)"
+	"COALESCE(" leaderboard ".frozen_at < COALESCE(" job ".finished_at, UTC_TIMESTAMP(3)), FALSE)"
 
 /* ---- parts of a statement, each with one `?`: the visitor's users.id, 0: not signed in ---- */
 

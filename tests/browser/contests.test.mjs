@@ -63,6 +63,12 @@ scene('the reveal takes a step for each key, and follows links without scripts',
 	await host.waitForURL(/step=1$/);
 	await host.keyboard.press('PageDown');
 	await host.waitForURL(/step=2$/);
+	await host.keyboard.down('ArrowLeft');
+	await host.waitForURL(/step=1$/);
+	await host.keyboard.down('ArrowLeft'); // a key that is held down repeats
+	await host.keyboard.up('ArrowLeft');
+	await host.keyboard.press('ArrowRight');
+	await host.waitForURL(/step=2$/);
 
 	await logInAsAdmin(plain);
 	await plain.goto('/contest/past/reveal');

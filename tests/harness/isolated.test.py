@@ -1227,6 +1227,39 @@ def a_write_after_done_does_not_count():
 
 
 @test
+def a_probe_that_saw_other_bytes_contradicts_the_copy():
+	host = bytearray(range(1, 129))
+	memory = torch.frombuffer(host, dtype=torch.uint8)
+	private = torch.zeros(128, dtype=torch.uint8)
+	spec = types.SimpleNamespace(
+		scalar_bytes=8,
+		ranges=[(False, 1, 64, 80)],
+		check_changes_outputs=False,
+		area=types.SimpleNamespace(host=host, host_offset=lambda slot: 0),
+		device=types.SimpleNamespace(tensors=types.SimpleNamespace(torch=torch)),
+		private=lambda of_input, place: private,
+		range_bytes=lambda slot, of_input, place, first, last: memory[first:last],
+	)
+	snapshot = staging.Snapshot(spec, 0)
+	scalar, output = (False, 1, 0, 8), (False, 1, 64, 80)
+
+	def seen(*chosen):
+		"""What probes of these pieces see now."""
+		noted = bytearray(wire.PROBE_BYTES * len(chosen))
+		for index, (*_, first, last) in enumerate(chosen):
+			begin = index * wire.PROBE_BYTES
+			noted[begin : begin + last - first] = host[first:last]
+		return noted
+
+	for chosen in ([scalar], [output], [scalar, output]):
+		equal(snapshot.contradicts(chosen, seen(*chosen)), False)
+	for changed, chosen in ((7, [scalar]), (79, [output]), (64, [scalar, output]), (0, [scalar])):
+		host[changed] ^= 1
+		equal((changed, snapshot.contradicts(chosen, seen(*chosen))), (changed, True))
+		host[changed] ^= 1
+
+
+@test
 def a_contestant_that_exits_or_is_silent_ends_the_run():
 	ends_with(lies("goes"), 117, "process ended")
 	ends_with(lies("deaf", limit_s=3), 2, "did not answer")  # no submission is loaded yet

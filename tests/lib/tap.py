@@ -1,5 +1,6 @@
-"""Runs the functions marked with @test in order and prints TAP. Words on the command line choose
-the tests whose names contain one of them."""
+"""Runs the functions marked with @test in order and prints TAP. Words on the command line or in the
+variable TEST_WORDS choose the tests whose names contain one of them. With STOP_AT_FAILURE the first
+failure is the last test."""
 
 import os
 import sys
@@ -22,11 +23,11 @@ class Skip(Exception):
 
 def run(before=lambda: None):
 	"""Runs the tests. Calls `before` before each of them."""
-	failed = 0
+	failed, words = 0, sys.argv[1:] or os.environ.get("TEST_WORDS", "").split()
 	chosen = [
 		function
 		for function in TESTS
-		if not sys.argv[1:] or any(word in function.__name__ for word in sys.argv[1:])
+		if not words or any(word in function.__name__ for word in words)
 	]
 	for number, function in enumerate(chosen, 1):
 		name = function.__name__.replace("_", " ")
@@ -41,6 +42,8 @@ def run(before=lambda: None):
 			print(f"not ok {number} - {name}", flush=True)
 			for line in traceback.format_exc().splitlines():
 				print("# " + line, flush=True)
+			if os.environ.get("STOP_AT_FAILURE"):
+				break
 	print(f"1..{len(chosen)}", flush=True)
 	return 1 if failed else 0
 

@@ -182,7 +182,9 @@ def step_of_action(inputs):
 class Run:
 	"""A run of the action. `log` has everything that it printed."""
 
-	def __init__(self, github, event, actor="ada", name="pull_request", attempt=1, **inputs):
+	def __init__(
+		self, github, event, actor="ada", name="pull_request", attempt=1, job="times", **inputs
+	):
 		inputs = {word.replace("_", "-"): value for word, value in inputs.items()}
 		inputs = {"server": site.url, "token": tokens["ada"], **inputs}
 		command, variables = step_of_action(inputs)
@@ -200,7 +202,7 @@ class Run:
 				"GITHUB_API_URL": github.url,
 				"GITHUB_EVENT_NAME": name,
 				"GITHUB_EVENT_PATH": str(event_path),
-				"GITHUB_JOB": "times",
+				"GITHUB_JOB": job,
 				"GITHUB_REPOSITORY": github.repository,
 				"GITHUB_RUN_ATTEMPT": str(attempt),
 				"GITHUB_STEP_SUMMARY": str(summary),
@@ -318,6 +320,18 @@ def the_next_push_updates_the_comment_and_submits_only_what_is_new():
 	equal(submissions() - before, 3)
 	[comment] = [body for body in github.own_comments() if body.startswith(marker)]
 	contains(comment, "It changes no kernel.")
+
+
+@test
+def each_job_has_a_comment_of_its_own():
+	github, one = GitHub(), kernel()
+	github.change(files=[("one.py", None, one)])
+	good(Run(github, event_of()))
+	github.change(files=[("one.py", None, one), ("two.py", None, kernel(3_000_000.0))])
+	good(Run(github, event_of(), job="others"))
+	first, second = github.own_comments()
+	lacks(first, "two.py")
+	contains(second, "two.py")
 
 
 @test

@@ -106,6 +106,18 @@ def the_database_is_private():
 
 
 @test
+def only_this_machine_reaches_it():
+	port, listens = f":{podium.port:04X}", "0A"
+	addresses = {
+		line.split()[1].removesuffix(port)
+		for table in ("tcp", "tcp6")
+		for line in pathlib.Path("/proc/net", table).read_text().splitlines()[1:]
+		if line.split()[1].endswith(port) and line.split()[3] == listens
+	}
+	equal(addresses, {f"{int.from_bytes(socket.inet_aton('127.0.0.1'), sys.byteorder):08X}"})
+
+
+@test
 def the_shipped_tasks_are_loaded():
 	shipped = sorted(
 		folder.name

@@ -84,6 +84,10 @@ def suites_are_listed_and_nothing_is_built():
 		),
 	)
 	equal(ask(folder, "--list", "unit"), ("sanitize unit/one\n", 0))
+	shutil.copy(folder / "tests/harness/good.test", folder / "tests/harness/good_too.test")
+	both = "release harness/good\nrelease harness/good_too\n"
+	equal(ask(folder, "--list", "harness/good"), (both, 0))
+	equal(ask(folder, "--list", "release harness/good"), ("release harness/good\n", 0))
 	equal((made(folder), (folder / "build").exists()), ([], False))
 
 

@@ -199,6 +199,21 @@ def sessions_are_listed_with_their_device_and_end_one_by_one():
 
 
 @test
+def an_expired_session_is_nobodys():
+	late = log_in("bob")
+	token = late.csrf("/account")
+	sql(
+		"UPDATE sessions SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND "
+		"ORDER BY created_at DESC LIMIT 1"
+	)
+	equal(late.get("/account").location, "/login?next=/account")
+	contains(late.get("/").words(), "Log in")
+	answer = late.post("/account/sessions", [("session", "others")], csrf=token)
+	assert answer.status == 403 or answer.location.startswith("/login"), answer.status
+	equal(bob.get("/account").status, 200)
+
+
+@test
 def a_user_cannot_end_another_users_session():
 	handle = handles(ada)[0]
 	equal(bob.post("/account/sessions", [("session", handle)]).status, 303)
@@ -410,6 +425,10 @@ def a_refused_form_of_a_terminal_links_to_its_fields():
 def only_admins_are_offered_admin_tokens():
 	lacks(ada.get("/account/tokens").text, 'value="admin"')
 	contains(admin.get("/account/tokens").text, 'value="admin"')
+	for scopes in (["admin"], ["read", "admin"], ["read", "submit", "admin"]):
+		refused = make_token(ada, "panel", scopes, 0)
+		equal((scopes, refused.status), (scopes, 422))
+		contains(refused.words(), "Only creators, jury members and admins can create a token")
 	equal(make_token(admin, "panel", ["read", "admin"], 0).status, 303)
 	equal(
 		sql("SELECT scopes, expires_at IS NULL FROM api_tokens WHERE name = 'panel'"),

@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import route_table  # noqa: E402
 from client import Client, Page  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
+from programs import make_token  # noqa: E402
 from small_task import (  # noqa: E402
 	TEMPLATE_TASK as TASK,
 	case,
@@ -464,6 +465,20 @@ def personal_pages_are_never_cached_for_others():
 		first, second = Client(site.url).get(address), Client(site.url).get(address)
 		cookies = [answer.headers["Set-Cookie"] for answer in (first, second)]
 		assert cookies[0] is None or cookies[0] != cookies[1], address
+
+
+@test
+def who_sends_a_session_or_a_token_gets_nothing_from_the_cache_of_strangers():
+	bearer = {"Authorization": f"Bearer {make_token(ada, 'cache', 'read')}"}
+	for client, address, headers in (
+		(ada, "/queue", {}),
+		(Client(site.url), "/api/v1/leaderboards", bearer),
+	):
+		for _ in range(5):  # nginx keeps an answer for a second
+			equal(anyone.get(address).status, 200)
+			own = client.get(address, **headers)
+			equal((own.status, own.headers["Cache-Control"].split(",")[0]), (200, "private"))
+	sql("DELETE FROM api_tokens WHERE name = 'cache'")
 
 
 # ---- hostile text ----

@@ -327,6 +327,13 @@ def polling_reports_queued_and_running_and_finally_the_outcome():
 		equal(Popcorn.summary_of(queue), f"Podium H200 queue: {ahead} queued job(s)")
 		status = Client(site.url).get(f"/submission/{number}/status?{time.time()}").json
 		equal(status["jobs"][0]["position"], ahead + 1)
+	# One of two devices has finished.
+	sql(
+		"INSERT INTO jobs (submission_id, user_id, gpu, state, verdict, finished_at) SELECT id, "
+		f"user_id, 'T4', 'done', 'passed', UTC_TIMESTAMP(3) FROM submissions WHERE id = {waiting}"
+	)
+	equal(popcorn.poll(waiting)["job"]["status"], "running")
+	sql(f"DELETE FROM jobs WHERE submission_id = {waiting} AND gpu = 'T4'")
 	running = popcorn.poll(next(number for number in numbers if number != waiting))
 	like(running, "submission")
 	equal(

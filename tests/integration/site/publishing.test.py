@@ -704,6 +704,8 @@ FURTHER = [
 	"/submission/{later}",
 	"/submission/{later}/status",
 	"/submission/{later}/source",
+	"/api/v1/submissions/{later}",
+	"/comparison/{comparison}",
 	"/compare?a={ada}&b={later}",
 	"/compare?a={later}&b={bob}",
 	"/mine?leaderboard=small",
@@ -713,7 +715,7 @@ FURTHER = [
 # Matches every way to write what a freeze must withhold: the time (1357.0, 1.357 µs), the
 # comparison's result, and bob's first place.
 WITHHELD = re.compile(
-	r"(?<![\d.])1[.,]?357(?!\d)|0[.]4523|54[.]8 %|2[.]21 times|bob (\S+ µs )?rank 1|1[.] bob"
+	r"(?<![\d.])1[.,]?357(?!\d)|0[.]452|0[.]450 to 0[.]460|bob (\S+ µs )?rank 1|1[.] bob"
 	r"|bob is now ahead|2 → 1"
 	r'|"rank": ?1, ?"tie": ?false, ?"user": ?"bob"|^1,bob,',
 	re.MULTILINE,
@@ -741,6 +743,16 @@ def tells_nothing_withheld(client, who):
 			assert not found, (who, address, found.group(0), part)
 
 
+def strangers_read_nothing_withheld():
+	for client, who in (
+		(anyone, "anyone"),
+		(eve, "a stranger"),
+		(ada, "another participant"),
+		(dora, "another creator"),
+	):
+		tells_nothing_withheld(client, who)
+
+
 def public_exports():
 	"""The exports and pictures that anyone gets, without the date. They must not change during a
 	freeze."""
@@ -765,18 +777,36 @@ def no_address_shows_strangers_a_withheld_result():
 			FROM jobs WHERE submission_id = {made["later"]}),
 		ratio = 0.4523, ratio_low = 0.45, ratio_high = 0.46""")
 	equal(public_exports(), before)
-	for client, who in (
-		(anyone, "anyone"),
-		(eve, "a stranger"),
-		(ada, "another participant"),
-		(dora, "another creator"),
+	strangers_read_nothing_withheld()
+	for address in ("/comparison/{comparison}", "/comparison/{comparison}/status"):
+		equal((address, eve.get(address.format(**made)).status), (address, 403))
+	# The pattern finds what those who may read it get.
+	for client, address in (
+		(bob, "/submission/{later}"),
+		(bob, "/submission/{later}/status"),
+		(carl, "/submission/{later}"),
+		(carl, "/compare?a={ada}&b={later}"),
+		(carl, "/comparison/{comparison}"),
 	):
-		tells_nothing_withheld(client, who)
-	assert WITHHELD.search(bob.get(f"/submission/{made['later']}").text) and WITHHELD.search(
-		"1,bob,1357.0"
+		found = WITHHELD.search(client.get(address.format(**made)).words())
+		assert found, address
+	assert WITHHELD.search("1,bob,1357.0")
+
+
+@test
+def a_running_job_shows_strangers_nothing_during_a_freeze():
+	where = f"WHERE submission_id = {made['later']}"
+	finished_at = value(f"SELECT finished_at FROM jobs {where}")
+	sql(
+		"UPDATE jobs SET state = 'running', finished_at = NULL, lease_owner = 'elsewhere', "
+		f"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 DAY {where}"
 	)
-	for address in ("/submission/{later}", "/compare?a={ada}&b={later}"):
-		contains(carl.get(address.format(**made)).text, "1.357")
+	strangers_read_nothing_withheld()
+	contains(bob.get(f"/submission/{made['later']}").text, "1.357")
+	sql(
+		f"UPDATE jobs SET state = 'done', finished_at = '{finished_at}', lease_owner = NULL, "
+		f"lease_expires = NULL {where}"
+	)
 	ok(publish(carl, "small", action="lift"))
 	contains(anyone.get(fresh(f"/submission/{made['later']}")).text, "1.357")
 	equal(ranking(), [("bob", 1), ("ada", 2)])

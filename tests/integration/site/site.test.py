@@ -68,10 +68,25 @@ def everyone_sees_the_list_of_leaderboards():
 	answer = anyone.get("/")
 	equal(answer.status, 200)
 	contains(answer.text, "vectoradd_py")
-	equal(answer.headers["X-Content-Type-Options"], "nosniff")
-	contains(answer.headers["Content-Security-Policy"], "default-src 'none'")
-	lacks(answer.headers["Content-Security-Policy"], "unsafe")
 	equal(answer.headers.get("Set-Cookie"), None)
+
+
+@test
+def every_answer_forbids_frames_foreign_scripts_and_guessed_types():
+	for path, status in (("/", 200), ("/static/style.css", 200), ("/nowhere", 404)):
+		answer = anyone.get(path)
+		equal((path, answer.status), (path, status))
+		for name, expected in (
+			("X-Content-Type-Options", "nosniff"),
+			("X-Frame-Options", "DENY"),
+			("Referrer-Policy", "same-origin"),
+			("Cross-Origin-Opener-Policy", "same-origin"),
+		):
+			equal((path, name, answer.headers[name]), (path, name, expected))
+		policy = answer.headers["Content-Security-Policy"]
+		for part in ("default-src 'none'", "frame-ancestors 'none'", "script-src 'self'"):
+			contains(policy, part)
+		lacks(policy, "unsafe")
 
 
 @test
@@ -208,8 +223,21 @@ def a_trailing_slash_redirects_to_the_page_and_never_to_another_host():
 def a_form_without_its_token_or_from_another_origin_is_refused():
 	answer = ada.post("/account/password", [("current", "a long password")], csrf="0" * 64)
 	equal(answer.status, 403)
-	answer = ada.post("/logout", form="/account", headers={"Origin": "https://evil.example"})
-	equal(answer.status, 403)
+	token = ada.csrf("/account")
+	other = "0" if token[-1] != "0" else "1"
+	for wrong in (token[:-1] + other, other + token[1:], token[:8], token + "0", ""):
+		answer = ada.post("/logout", csrf=wrong)
+		equal((wrong, answer.status), (wrong, 403))
+	for origin in (
+		"https://evil.example",
+		f"{site.url}.evil.example",
+		f"{site.url}1",
+		site.url[:-1],
+		f"http://evil.example/{site.url}",
+		"null",
+	):
+		answer = ada.post("/logout", csrf=token, headers={"Origin": origin})
+		equal((origin, answer.status), (origin, 403))
 	equal(ada.get("/account").status, 200)
 
 

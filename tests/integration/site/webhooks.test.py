@@ -1029,14 +1029,18 @@ def during_a_freeze_no_time_is_sent():
 @test
 def an_owner_who_lost_the_right_gets_no_more_events():
 	count = len(receiver.at("/mine?key=hidden-word"))
-	sql("UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE name = 'carl'")
-	submit_time(ada, 4000.0)
-	wait_until_told("mine")
-	equal(
-		(len(receiver.at("/mine?key=hidden-word")), deliveries("mine", "d.state")[-2:]),
-		(count, [["withheld"], ["withheld"]]),
-	)
-	sql("UPDATE users SET banned_at = NULL WHERE name = 'carl'")
+	for lost, regained in (
+		("banned_at = UTC_TIMESTAMP(3)", "banned_at = NULL"),
+		("role = 'participant'", "role = 'creator'"),
+	):
+		sql(f"UPDATE users SET {lost} WHERE name = 'carl'")
+		submit_time(ada, 4000.0)
+		wait_until_told("mine")
+		equal(
+			(lost, len(receiver.at("/mine?key=hidden-word")), deliveries("mine", "d.state")[-2:]),
+			(lost, count, [["withheld"], ["withheld"]]),
+		)
+		sql(f"UPDATE users SET {regained} WHERE name = 'carl'")
 
 
 @test

@@ -24,7 +24,7 @@ def call(*arguments):
 		[PROGRAM, *map(str, arguments)], env=database.environment, capture_output=True, text=True
 	)
 	equal((answer.returncode, answer.stderr), (0, ""))
-	return [line if line == "none" else int(line) for line in answer.stdout.splitlines()]
+	return [int(line) if line.isdigit() else line for line in answer.stdout.splitlines()]
 
 
 def claim(count=1, worker="one", model="CPU", device="GPU-0"):
@@ -286,6 +286,31 @@ def pausing_requeues_running_jobs_without_counting_the_attempt():
 	equal(sql(f"SELECT state FROM jobs WHERE id = {numbers[1]}"), [["running"]])
 	contains(admin("worker", "pause", "one"), "1 running one is queued again")
 	equal(sorted(claim(2, "two")), sorted(numbers))
+
+
+@test
+def a_worker_that_lost_its_job_changes_nothing_of_its_successors_lease():
+	fresh()
+	number = submit(user=1)
+
+	def row():
+		return sql(f"SELECT fence, progress, lease_expires FROM jobs WHERE id = {number}")[0]
+
+	claim(1, "one")
+	admin("worker", "pause", "one")
+	equal(claim(1, "two"), [number])
+	before = row()
+	stale, current = int(before[0]) - 2, int(before[0])
+	equal(call("renew", number, stale), ["lost"])
+	equal(row(), before)
+	equal(call("renew", number, current), ["kept"])
+	equal((row()[1], row()[2] > before[2]), ("renewed", True))
+	sql(f"UPDATE jobs SET state = 'cancelled' WHERE id = {number}")
+	leased = row()
+	call("let_go", number, stale)
+	equal(row(), leased)
+	call("let_go", number, current)
+	equal(row(), [*leased[:2], "NULL"])
 
 
 # ---- the cost of a claim ----

@@ -3,6 +3,10 @@
  *	test_claims claim COUNT WORKER MODEL DEVICE
  *		makes COUNT claims one after the other; prints the number of each job on a line, or "none"
  *
+ *	test_claims renew JOB FENCE
+ *	test_claims let_go JOB FENCE
+ *		does this with the claim that has this fence; prints "kept" or "lost"
+ *
  *	test_claims race THREADS COUNT WORKER MODEL
  *		makes COUNT claims in each of THREADS threads at the same time, each for another device
  *
@@ -142,11 +146,25 @@ static int race_all(int threads, const struct racer *like)
 	return 0;
 }
 
+static int use_claim(const char *verb, const char *job, const char *fence)
+{
+	struct error error = { 0 };
+	cleanup_database struct database *db = database_lazy(&config);
+	const struct claim claim = { .job_id = atoll(job), .fence = atoll(fence) };
+	int rc = strcmp(verb, "renew") == 0 ? queue_renew(db, &claim, lease_ms, "renewed", &error)
+										: queue_let_go(db, &claim, &error);
+	puts(rc ? "lost" : "kept");
+	return rc && rc != ERROR_CONFLICT ? fprintf(stderr, "%s\n", error.text), 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct error error = { 0 };
 	struct racer racer = { 0 };
 	const char *verb = argc > 1 ? argv[1] : "";
+	bool keeps = strcmp(verb, "renew") == 0 || strcmp(verb, "let_go") == 0;
+	if (keeps && argc == 4 && config_load(&config, &error) == 0)
+		return use_claim(verb, argv[2], argv[3]);
 	bool single = strcmp(verb, "claim") == 0;
 	if (argc < 6 || config_load(&config, &error))
 		return fprintf(stderr, "%s\n", error.text[0] ? error.text : "test_claims: called wrongly"),
