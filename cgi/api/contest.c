@@ -92,10 +92,11 @@ int api_contest_register(struct request *request)
 int api_contest_leave(struct request *request)
 {
 	struct contest contest;
+	const struct actor actor = actor_of(request);
 	int rc = contest_of_request(request, &contest);
 	if (!rc)
-		rc = contest_leave(
-			request->db, &contest, contest_contestant(request, &contest), request->error);
+		rc = contest_leave(request->db, request->arena, &contest,
+			contest_contestant(request, &contest), &actor, request->error);
 	return rc ? rc : respond_nothing(request);
 }
 

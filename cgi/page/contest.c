@@ -165,9 +165,10 @@ int contest_enter(
 static int run_registration(struct request *request, const struct contest *contest)
 {
 	int64_t contestant_id = contest_contestant(request, contest);
+	const struct actor actor = actor_of(request);
 	bool leaves = strcmp(request_form_or(request, "action", "register"), "leave") == 0;
 	int rc = leaves
-		? contest_leave(request->db, contest, contestant_id, request->error)
+		? contest_leave(request->db, request->arena, contest, contestant_id, &actor, request->error)
 		: contest_enter(request, contest, contestant_id, request_form_or(request, "code", ""));
 	if (!rc)
 		notice_leave(request,

@@ -121,11 +121,12 @@ int contest_change(struct database *db, struct arena *arena, const struct contes
 /* Registers an account. `contestant_id` is the account that will rank: that of the actor, or of a
  * team whose member the actor is; the caller has checked that. Its closed leaderboards get it as a
  * member. Fails after the end, and with the field code for a wrong code. An account that is
- * registered already stays so. contest_leave withdraws a registration before the start. */
+ * registered already stays so. contest_leave withdraws a registration before the start and notes
+ * who did. */
 int contest_register(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t contestant_id, const char *code, struct error *error);
-int contest_leave(
-	struct database *db, const struct contest *contest, int64_t contestant_id, struct error *error);
+int contest_leave(struct database *db, struct arena *arena, const struct contest *contest,
+	int64_t contestant_id, const struct actor *actor, struct error *error);
 
 /* Makes the contestants, or one of them, members of the contest's leaderboards. 0: all. */
 int contest_seat_entrants(

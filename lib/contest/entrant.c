@@ -46,7 +46,17 @@ int contest_seat_entrants(
 
 struct entry {
 	int64_t contest_id, user_id;
+	const char *action, *name, *detail; /* for the audit log; NULL: no entry */
+	const struct actor *actor;
 };
+
+static int note_entry(struct database *db, const struct entry *entry, struct error *error)
+{
+	const struct actor *actor = entry->actor;
+	return entry->action ? audit(db, actor->id, actor->name, actor->address, entry->action,
+			   entry->name, entry->detail, error)
+						 : 0;
+}
 
 /* Whoever has submitted to a closed leaderboard stays its member. */
 static const struct statement UNSEAT =
@@ -59,14 +69,19 @@ static int leave_body(struct database *db, void *context, struct error *error)
 {
 	const struct entry *entry = context;
 	int rc = database_execute(db, &LEAVE, error, "ii", entry->contest_id, entry->user_id);
-	return rc ? rc : database_execute(db, &UNSEAT, error, "ii", entry->contest_id, entry->user_id);
+	bool was_entrant = !rc && database_affected(db);
+	if (!rc)
+		rc = database_execute(db, &UNSEAT, error, "ii", entry->contest_id, entry->user_id);
+	return rc || !was_entrant ? rc : note_entry(db, entry, error);
 }
 
 static int enter_body(struct database *db, void *context, struct error *error)
 {
 	const struct entry *entry = context;
 	int rc = database_execute(db, &ENTER, error, "ii", entry->contest_id, entry->user_id);
-	return rc ? rc : contest_seat_entrants(db, entry->contest_id, entry->user_id, error);
+	if (!rc)
+		rc = contest_seat_entrants(db, entry->contest_id, entry->user_id, error);
+	return rc ? rc : note_entry(db, entry, error);
 }
 
 /* In a time that does not depend on where the codes differ. */
@@ -82,7 +97,7 @@ static bool is_same_code(const char *a, const char *b)
 int contest_register(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t contestant_id, const char *code, struct error *error)
 {
-	struct entry entry = { contest->id, contestant_id };
+	struct entry entry = { .contest_id = contest->id, .user_id = contestant_id };
 	struct contest now;
 	int rc = contest_by_name(db, arena, contest->name, contestant_id, &now, error);
 	if (rc || now.is_entrant)
@@ -99,14 +114,24 @@ int contest_register(struct database *db, struct arena *arena, const struct cont
 	return database_transaction(db, enter_body, &entry, error);
 }
 
-int contest_leave(
-	struct database *db, const struct contest *contest, int64_t contestant_id, struct error *error)
+struct account_row {
+	const char *name;
+};
+static const struct column ACCOUNT_COLUMNS[] = { TEXT(struct account_row, name) };
+static const struct statement ACCOUNT =
+	SELECT(struct account_row, ACCOUNT_COLUMNS, "SELECT name FROM users WHERE id = ?");
+
+int contest_leave(struct database *db, struct arena *arena, const struct contest *contest,
+	int64_t contestant_id, const struct actor *actor, struct error *error)
 {
+	struct account_row account;
 	if (contest->starts_at_ms <= now_ms())
 		return fail(error, ERROR_CONFLICT,
 			"The contest has started. Ask its host if you do not want to take part.");
-	struct entry entry = { contest->id, contestant_id };
-	return database_transaction(db, leave_body, &entry, error);
+	int rc = database_row(db, arena, &ACCOUNT, &account, error, "i", contestant_id);
+	struct entry entry = { contest->id, contestant_id, "contest.leave", rc ? NULL : account.name,
+		arena_printf(arena, "contest: %s", contest->name), actor };
+	return rc ? rc : database_transaction(db, leave_body, &entry, error);
 }
 
 struct user_row {
@@ -119,25 +144,6 @@ static const struct statement USER = SELECT(struct user_row, USER_COLUMNS,
 	"SELECT u.id, (SELECT t.name FROM team_members m JOIN users t ON t.id = m.team_id "
 	"WHERE m.contest_id = ? AND m.user_id = u.id) AS team "
 	"FROM users u WHERE u.name = ? AND u.deleted_at IS NULL");
-
-struct putting {
-	const char *name;
-	struct entry entry;
-	bool is_entrant;
-	const char *detail; /* for the audit log */
-	const struct actor *actor;
-};
-
-static int put_entrant_body(struct database *db, void *context, struct error *error)
-{
-	struct putting *putting = context;
-	const struct actor *actor = putting->actor;
-	int rc = (putting->is_entrant ? enter_body : leave_body)(db, &putting->entry, error);
-	return rc ? rc
-			  : audit(db, actor->id, actor->name, actor->address,
-				  putting->is_entrant ? "contest.register" : "contest.unregister", putting->name,
-				  putting->detail, error);
-}
 
 int contest_put_entrant(struct database *db, struct arena *arena, const struct contest *contest,
 	const char *user, bool is_entrant, const struct actor *actor, struct error *error)
@@ -155,7 +161,8 @@ int contest_put_entrant(struct database *db, struct arena *arena, const struct c
 	if (!rc && is_entrant && row.team)
 		return fail_field(
 			error, "user", "%s is in the team %s. Register the team instead.", user, row.team);
-	struct putting putting = { user, { contest->id, rc ? 0 : row.id }, is_entrant,
+	struct entry entry = { contest->id, rc ? 0 : row.id,
+		is_entrant ? "contest.register" : "contest.unregister", user,
 		arena_printf(arena, "contest: %s", contest->name), actor };
-	return rc ? rc : database_transaction(db, put_entrant_body, &putting, error);
+	return rc ? rc : database_transaction(db, is_entrant ? enter_body : leave_body, &entry, error);
 }
