@@ -795,4 +795,9 @@ def every_call_of_contests_was_tested_against_its_description():
 	)
 
 
-sys.exit(run())
+code = 1
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)
