@@ -384,6 +384,19 @@ static void print_plain(struct buffer *out, const char *text, size_t length)
 	buffer_text(out, "</pre>\n");
 }
 
+/* With control characters as visible text (text_append_mark). */
+static void append_visible(struct buffer *out, const char *text, size_t length)
+{
+	cleanup_buffer struct buffer valid = { 0 };
+	text_append_valid(&valid, text, length);
+	for (const char *at = buffer_string(&valid); *at;) {
+		size_t mark = text_append_mark(out, at);
+		if (!mark)
+			buffer_byte(out, *at);
+		at += mark ? mark : 1;
+	}
+}
+
 static void render(struct buffer *out, const char *text, size_t length, int top_heading,
 	const struct markdown_page *page)
 {
@@ -391,8 +404,10 @@ static void render(struct buffer *out, const char *text, size_t length, int top_
 		print_plain(out, text, length);
 		return;
 	}
+	cleanup_buffer struct buffer visible = { 0 };
+	append_visible(&visible, text, length);
 	cmark_parser *parser = new_parser();
-	cmark_parser_feed(parser, text, length);
+	cmark_parser_feed(parser, buffer_string(&visible), visible.length);
 	cmark_node *root = cmark_parser_finish(parser);
 	if (page && page->item)
 		drop_items(root, page);
