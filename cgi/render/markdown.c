@@ -355,13 +355,25 @@ static const struct {
 		"<input type=\"checkbox\" disabled aria-label=\"not done\" />" },
 };
 
+/* Appends what is before the next tag, with control characters as visible text. Authors can also
+ * write them as entities. Returns the length of what it has read. */
+static size_t append_visible(struct buffer *out, const char *html)
+{
+	const char *at = html;
+	while (*at && *at != '<') {
+		size_t mark = text_append_mark(out, at);
+		if (!mark)
+			buffer_byte(out, *at);
+		at += mark ? mark : 1;
+	}
+	return (size_t)(at - html);
+}
+
 /* Links of untrusted text carry a note for search engines; the links of a page do not. */
 static void print_tree(struct buffer *out, const char *html, bool is_page)
 {
 	while (*html) {
-		size_t length = strcspn(html, "<");
-		buffer_append(out, html, length);
-		html += length;
+		html += append_visible(out, html);
 		size_t tag = is_page ? 1 : 0;
 		while (
 			tag < COUNT(TAGS) && strncmp(html, TAGS[tag].printed, strlen(TAGS[tag].printed)) != 0)
@@ -384,19 +396,6 @@ static void print_plain(struct buffer *out, const char *text, size_t length)
 	buffer_text(out, "</pre>\n");
 }
 
-/* With control characters as visible text (text_append_mark). */
-static void append_visible(struct buffer *out, const char *text, size_t length)
-{
-	cleanup_buffer struct buffer valid = { 0 };
-	text_append_valid(&valid, text, length);
-	for (const char *at = buffer_string(&valid); *at;) {
-		size_t mark = text_append_mark(out, at);
-		if (!mark)
-			buffer_byte(out, *at);
-		at += mark ? mark : 1;
-	}
-}
-
 static void render(struct buffer *out, const char *text, size_t length, int top_heading,
 	const struct markdown_page *page)
 {
@@ -404,10 +403,8 @@ static void render(struct buffer *out, const char *text, size_t length, int top_
 		print_plain(out, text, length);
 		return;
 	}
-	cleanup_buffer struct buffer visible = { 0 };
-	append_visible(&visible, text, length);
 	cmark_parser *parser = new_parser();
-	cmark_parser_feed(parser, buffer_string(&visible), visible.length);
+	cmark_parser_feed(parser, text, length);
 	cmark_node *root = cmark_parser_finish(parser);
 	if (page && page->item)
 		drop_items(root, page);
