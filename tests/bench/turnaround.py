@@ -2,7 +2,7 @@
 """`make bench-turnaround`: where the seconds of a ranked job go, from the POST to the stored
 result, for the first job of a new worker and for later jobs. Starts a separate Podium.
 
-	tests/bench/turnaround.py [--task NAME] [--repeat N]
+	tests/bench/turnaround.py [--task NAME] [--mode MODE] [--repeat N]
 """
 
 import argparse
@@ -30,21 +30,21 @@ COLUMNS = ("in all", "queued", *STAGES, "rest")
 
 
 class Visitor:
-	def __init__(self, site, model):
-		self.site, self.model, self.client = site, model, Client(site.url)
+	def __init__(self, site, model, mode):
+		self.site, self.model, self.mode, self.client = site, model, mode, Client(site.url)
 		self.client.post(
 			"/register", [("name", "bench-" + uuid.uuid4().hex[:8]), ("password", uuid.uuid4().hex)]
 		)
 
-	def ranked(self, program, number):
-		"""Runs a ranked job. Returns its seconds for each of COLUMNS."""
+	def timed(self, program, number):
+		"""Runs a job. Returns its seconds for each of COLUMNS."""
 		path = ROOT / "tasks" / program
 		comment = "//" if path.suffix == ".cu" else "#"
 		source = f"{path.read_text()}\n{comment} {number}\n".encode()
 		began = time.monotonic()
 		answer = self.client.post(
 			f"/leaderboard/{program.split('/')[0]}/submit",
-			[("mode", "ranked"), ("gpu", self.model)],
+			[("mode", self.mode), ("gpu", self.model)],
 			[("file", path.name, source)],
 		)
 		if answer.status != 303:
@@ -79,17 +79,18 @@ def measure(site, options):
 		for program in PROGRAMS
 		if options.task in program and (model != "CPU" or program.endswith("right.py"))
 	]
-	visitor = Visitor(site, model)
-	print(f"ranked jobs on {model}: seconds; later jobs: medians of {options.repeat}\n")
+	visitor = Visitor(site, model, options.mode)
+	print(f"{options.mode} jobs on {model}: seconds; later jobs: medians of {options.repeat}\n")
 	print(f"{'':44}" + "".join(f"{name:>9}" for name in COLUMNS))
 	for program in programs:
-		print(row(f"{program}, first", visitor.ranked(program, 0)), flush=True)
-		later = [visitor.ranked(program, 1 + number) for number in range(options.repeat)]
+		print(row(f"{program}, first", visitor.timed(program, 0)), flush=True)
+		later = [visitor.timed(program, 1 + number) for number in range(options.repeat)]
 		print(row(f"{program}, later", map(statistics.median, zip(*later))), flush=True)
 
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--task", default="", help="only the programs whose path contains this")
+parser.add_argument("--mode", default="ranked", help="test or ranked")
 parser.add_argument("--repeat", type=int, default=5)
 podium = Instance(private=True, **{"PODIUM_PYTHON": os.environ.get("PODIUM_PYTHON", "")})
 try:
