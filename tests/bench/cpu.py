@@ -6,8 +6,8 @@ ranked job, beside no other load and beside as many busy processes as it has CPU
 
 "sine" computes on 1 MiB, in one thread and in two. "add" reads and writes 24 MiB, and mapping them
 takes much longer than adding. A spread is the slowest time over the fastest, minus 1. "Ordinary" is
-a podium-run of the user nobody, who may not raise a priority. With one job a row, the job also starts
-the interpreter, so its seconds mean little."""
+a podium-run of the user nobody, who may not raise a priority. With one job a row, the job also
+starts the interpreter, so its seconds mean little."""
 
 import os
 import pathlib

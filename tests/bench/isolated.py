@@ -7,8 +7,8 @@ they took. Judge, null contestant and contestant are processes as podium-run sta
 without sandboxes. The engine charges a little more than the kernel measures, because custom_kernel
 calls the C function through ctypes.
 
-`make bench-isolated` runs this on an idle machine, ROUNDS (3) times. tests/harness/isolated_clock.test.py runs a
-short form with the tests."""
+`make bench-isolated` runs this on an idle machine, ROUNDS (3) times.
+tests/harness/isolated_clock.test.py runs a short form with the tests."""
 
 import os
 import pathlib
