@@ -97,22 +97,22 @@ bench-data: all ## start a Podium of its own with 100,000 submissions (SIZE=N: a
 bench-terminal: all ## measure the leaderboard's page while 200 terminals poll and 20 wait on open connections (needs wrk)
 	@B=$(B) SIZE=$(SIZE) tests/bench/terminal.py
 
-bench-claims: tests ## measure what a claim costs with 100,000 jobs waiting
-	@B=$(B) tests/bench/claims.py
+bench-claims: all test-programs ## measure what a claim costs with 100,000 jobs waiting
+	@B=$(B) tests/bench/claims.py $(THREADS) $(CLAIMS)
 
-bench-scale: tests ## measure claimers, whole jobs and viewers with 1,000,000 submissions (SIZE=N: as many; needs wrk)
+bench-scale: all test-programs ## measure claimers, whole jobs and viewers with 1,000,000 submissions (SIZE=N: as many; needs wrk)
 	@B=$(B) $(if $(SIZE),SIZE=$(SIZE)) tests/bench/scale.py
 
-bench-growth: tests ## measure pages and claims with 1,000 to 1,000,000 submissions, and draw docs/growth.svg (needs wrk)
-	@B=$(B) tests/bench/growth.py
+bench-growth: all test-programs ## measure pages and claims with 1,000 to 1,000,000 submissions, and draw docs/growth.svg (needs wrk)
+	@B=$(B) tests/bench/growth.py $(SIZES)
 
 bench-turnaround: all test-programs ## print where each second of a ranked job goes
-	@B=$(B) tests/bench/turnaround.py
-	@if command -v nvidia-smi > /dev/null; then tests/gpu/cost $(B) --only heavy; \
+	@B=$(B) tests/bench/turnaround.py $(if $(TASK),--task $(TASK)) $(if $(MODE),--mode $(MODE)) $(if $(REPEAT),--repeat $(REPEAT))
+	@if [ -n "$(TASK)" ]; then :; elif command -v nvidia-smi > /dev/null; then tests/gpu/cost $(B) --only heavy; \
 		else echo "Tasks whose own code takes long are measured only on a GPU."; fi
 
 bench-cpu: all ## measure how much the times of one file spread on the CPU device (JOBS=N: so many ranked jobs a row)
-	@B=$(B) tests/bench/cpu.py $(JOBS)
+	@B=$(B) tests/bench/cpu.py $(if $(JOBS),$(JOBS),20) '$(ROWS)'
 
 bench-browser: all test-programs ## measure how soon a person sees the main pages (needs ./dev test browser once; RUNS=N: visits of each)
 	@B=$(B) RUNS=$(or $(RUNS),5) python3 tests/lib/instance.py node tests/browser/figures.mjs

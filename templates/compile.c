@@ -375,7 +375,7 @@ static const char *escape_for(const struct compiler *c, bool whole_url)
 {
 	const struct html *h = &c->html;
 	if (h->place == IN_TEXT && !whole_url)
-		return "text";
+		return strcmp(h->tag, "textarea") == 0 && !h->closing ? "sent_back" : "text";
 	if (h->place != IN_VALUE)
 		refuse_template(c, "%s",
 			whole_url ? "{{url}} may only be in a quoted attribute"
@@ -390,6 +390,8 @@ static const char *escape_for(const struct compiler *c, bool whole_url)
 		refuse_template(c,
 			"%s begins with an expression: write {{url x}} for an address of our own",
 			h->attribute);
+	if (strcmp(h->attribute, "value") == 0)
+		return "sent_back";
 	return whole_url ? "url" : kind == ADDRESS ? "url_part" : "attribute";
 }
 

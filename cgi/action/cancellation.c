@@ -63,7 +63,7 @@ static int audit_cancellation(
 {
 	const struct cancellation *cancellation = order->cancellation;
 	const struct actor *actor = order->actor;
-	if (order->by_author || cancellation->waiting + cancellation->running == 0)
+	if (actor->id == order->owner_id || cancellation->waiting + cancellation->running == 0)
 		return 0;
 	return audit(db, actor->id, actor->name, actor->address, "submission.cancel",
 		arena_printf(arena, "submission %lld", (long long)order->submission_id),

@@ -17,7 +17,7 @@ struct cancellation {
  * ends immediately. The worker of a running job notices within a second and stops it.
  * SQL_IS_STOPPING (lib/job/job.h) is true for a running job until its worker has stopped it. The
  * reason stored with the jobs names the actor. `owner_id` is the author; if the actor is somebody
- * else, the audit log gets an entry. */
+ * else, also a member of the author's team, the audit log gets an entry. */
 int submission_cancel(struct database *db, int64_t submission_id, int64_t owner_id,
 	const struct actor *actor, struct cancellation *cancellation, struct error *error);
 

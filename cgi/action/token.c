@@ -103,7 +103,7 @@ static const struct statement COUNT_TOKENS = SELECT(
 static const struct statement INSERT_TOKEN =
 	COMMAND("INSERT INTO api_tokens (user_id, name, prefix, token_hash, scopes, expires_at) "
 			"SELECT id, ?, ?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? DAY FROM users "
-			"WHERE id = ? AND kind = 'person'");
+			"WHERE id = ? AND kind = 'person' AND banned_at IS NULL");
 static const struct statement DELETE_TOKENS = COMMAND("DELETE FROM api_tokens WHERE user_id = ?");
 static const struct statement DELETE_TOKEN =
 	COMMAND("DELETE FROM api_tokens WHERE user_id = ? AND id = ?");
@@ -209,7 +209,8 @@ int token_adopt(struct database *db, struct arena *arena, const struct token_ord
 			sizeof(token_hash), order->scopes, order->days ? order->days : SQL_NULL_INTEGER,
 			order->user_id);
 	if (!rc && !database_affected(db))
-		return fail(error, ERROR_CONFLICT, "Only the account of a person can have a token.");
+		return fail(error, ERROR_CONFLICT,
+			"Only the account of a person who is not banned can have a token.");
 	if (rc == ERROR_CONFLICT) {
 		fail_taken(error);
 		return error->code = ERROR_CONFLICT;

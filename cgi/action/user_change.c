@@ -1,5 +1,6 @@
 #include "cgi/action/user_change.h"
 
+#include "cgi/action/token.h"
 #include "lib/account/audit.h"
 #include "lib/account/factor.h"
 #include "lib/base/format.h"
@@ -78,6 +79,8 @@ static int store_ban(struct database *db, void *context, struct error *error)
 		plural(change->arena, (int64_t)database_affected(db), "queued job"));
 	if (!rc)
 		rc = database_execute(db, &END_LINKS, error, "i", id);
+	if (!rc)
+		rc = token_revoke_all(db, id, error);
 	if (!rc)
 		rc = head_to_head_withdraw_user(db, id, error);
 	return rc ? rc : audit_user_change(db, change, "user.ban", detail, error);

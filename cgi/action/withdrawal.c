@@ -35,7 +35,8 @@ static const struct statement LOCK_CONTEST = SELECT(struct contest_row, CONTEST_
 	"ON s.leaderboard_id = p.leaderboard_id WHERE s.id = ?) LOCK IN SHARE MODE");
 
 struct change {
-	int64_t submission_id;
+	int64_t submission_id, owner_id;
+	const struct actor *actor;
 	bool withdraws;
 };
 
@@ -63,6 +64,18 @@ static int refresh_jobs(struct database *db, struct arena *arena, const struct j
 	return rc;
 }
 
+static int audit_withdrawal(
+	struct database *db, struct arena *arena, const struct change *change, struct error *error)
+{
+	const struct actor *actor = change->actor;
+	if (actor->id == change->owner_id)
+		return 0;
+	return audit(db, actor->id, actor->name, actor->address,
+		change->withdraws ? "submission.withdraw" : "submission.restore",
+		arena_printf(arena, "submission %lld", (long long)change->submission_id),
+		change->withdraws ? "it is no longer ranked" : "it is ranked again", error);
+}
+
 static int withdrawal_body(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -81,18 +94,23 @@ static int withdrawal_body(struct database *db, void *context, struct error *err
 	if (!rc)
 		rc = database_execute(
 			db, change->withdraws ? &WITHDRAW : &RESTORE, error, "i", change->submission_id);
-	return rc || !database_affected(db) ? rc : refresh_jobs(db, arena, jobs, count, error);
+	if (rc || !database_affected(db))
+		return rc;
+	rc = refresh_jobs(db, arena, jobs, count, error);
+	return rc ? rc : audit_withdrawal(db, arena, change, error);
 }
 
-int submission_withdraw(struct database *db, int64_t submission_id, struct error *error)
+int submission_withdraw(struct database *db, int64_t submission_id, int64_t owner_id,
+	const struct actor *actor, struct error *error)
 {
-	struct change change = { submission_id, true };
+	struct change change = { submission_id, owner_id, actor, true };
 	return database_transaction(db, withdrawal_body, &change, error);
 }
 
-int submission_restore(struct database *db, int64_t submission_id, struct error *error)
+int submission_restore(struct database *db, int64_t submission_id, int64_t owner_id,
+	const struct actor *actor, struct error *error)
 {
-	struct change change = { submission_id, false };
+	struct change change = { submission_id, owner_id, actor, false };
 	return database_transaction(db, withdrawal_body, &change, error);
 }
 

@@ -62,9 +62,10 @@ struct users_view {
 };
 
 struct ban_form {
-	const char *name, *typed, *error;   /* error NULL: none */
-	int64_t sessions, waiting, running; /* queued and running jobs; a ban cancels the queued ones */
-	int64_t codes;                      /* open invite codes */
+	const char *name, *typed, *error; /* error NULL: none */
+	int64_t sessions, tokens;
+	int64_t waiting, running; /* queued and running jobs; a ban cancels the queued ones */
+	int64_t codes;            /* open invite codes */
 };
 
 struct audit_view {

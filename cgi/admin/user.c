@@ -353,6 +353,7 @@ int action_admin_invite(struct request *request)
 
 static const struct column EXTENT_COLUMNS[] = {
 	INTEGER(struct ban_form, sessions),
+	INTEGER(struct ban_form, tokens),
 	INTEGER(struct ban_form, waiting),
 	INTEGER(struct ban_form, running),
 	INTEGER(struct ban_form, codes),
@@ -360,6 +361,7 @@ static const struct column EXTENT_COLUMNS[] = {
 static const struct statement EXTENT = SELECT(struct ban_form, EXTENT_COLUMNS,
 	"SELECT (SELECT COUNT(*) FROM sessions WHERE user_id = u.id AND NOT awaits_factor "
 	"AND expires_at > UTC_TIMESTAMP(3)) AS sessions, "
+	"(SELECT COUNT(*) FROM api_tokens WHERE user_id = u.id) AS tokens, "
 	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'queued') AS waiting, "
 	"(SELECT COUNT(*) FROM jobs WHERE user_id = u.id AND state = 'running') AS running, "
 	"(SELECT COUNT(*) FROM invites WHERE created_by = u.id AND revoked_at IS NULL "

@@ -92,9 +92,10 @@ int api_contest_register(struct request *request)
 int api_contest_leave(struct request *request)
 {
 	struct contest contest;
+	const struct actor actor = actor_of(request);
 	int rc = contest_of_request(request, &contest);
 	if (!rc)
-		rc = contest_leave(request->db, &contest, request->viewer.id, request->error);
+		rc = contest_leave(request->db, request->arena, &contest, &actor, request->error);
 	return rc ? rc : respond_nothing(request);
 }
 

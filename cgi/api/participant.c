@@ -30,18 +30,20 @@ int api_submission_cancel(struct request *request)
 int api_submission_withdraw(struct request *request)
 {
 	struct submission_row row;
+	const struct actor actor = actor_of(request);
 	int rc = submission_of_author(request, "withdraw a submission", &row);
 	if (!rc)
-		rc = submission_withdraw(request->db, row.id, request->error);
+		rc = submission_withdraw(request->db, row.id, row.user_id, &actor, request->error);
 	return rc ? rc : respond_submission(request);
 }
 
 int api_submission_restore(struct request *request)
 {
 	struct submission_row row;
+	const struct actor actor = actor_of(request);
 	int rc = submission_of_author(request, "let a submission count again", &row);
 	if (!rc)
-		rc = submission_restore(request->db, row.id, request->error);
+		rc = submission_restore(request->db, row.id, row.user_id, &actor, request->error);
 	return rc ? rc : respond_submission(request);
 }
 

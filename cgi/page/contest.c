@@ -157,8 +157,9 @@ int contest_enter(struct request *request, const struct contest *contest, const 
 
 static int run_registration(struct request *request, const struct contest *contest)
 {
+	const struct actor actor = actor_of(request);
 	bool leaves = strcmp(request_form_or(request, "action", "register"), "leave") == 0;
-	int rc = leaves ? contest_leave(request->db, contest, request->viewer.id, request->error)
+	int rc = leaves ? contest_leave(request->db, request->arena, contest, &actor, request->error)
 					: contest_enter(request, contest, request_form_or(request, "code", ""));
 	if (!rc)
 		notice_leave(request,

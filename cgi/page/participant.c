@@ -71,6 +71,7 @@ int page_submission_withdraw(struct request *request)
 int action_submission_withdraw(struct request *request)
 {
 	struct submission_row row;
+	const struct actor actor = actor_of(request);
 	int rc = submission_of_author(request, "withdraw a submission", &row);
 	if (rc)
 		return rc;
@@ -81,7 +82,7 @@ int action_submission_withdraw(struct request *request)
 		fail_field(request->error, "number", "Type %lld to confirm.", (long long)row.id);
 		return show_withdrawal(request, &row);
 	}
-	rc = submission_withdraw(request->db, row.id, request->error);
+	rc = submission_withdraw(request->db, row.id, row.user_id, &actor, request->error);
 	if (rc == ERROR_CONFLICT) {
 		request->status = 409;
 		return show_withdrawal(request, &row);
@@ -92,9 +93,10 @@ int action_submission_withdraw(struct request *request)
 int action_submission_restore(struct request *request)
 {
 	struct submission_row row;
+	const struct actor actor = actor_of(request);
 	int rc = submission_of_author(request, "let a submission count again", &row);
 	if (!rc)
-		rc = submission_restore(request->db, row.id, request->error);
+		rc = submission_restore(request->db, row.id, row.user_id, &actor, request->error);
 	return rc ? rc : redirect(request, "/submission/%lld?done=restored", (long long)row.id);
 }
 

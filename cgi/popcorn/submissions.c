@@ -215,7 +215,7 @@ int popcorn_submission_delete(struct request *request)
 		rc = submission_cancel(
 			request->db, result.id, result.user_id, &actor, &done, request->error);
 	if (!rc)
-		rc = submission_withdraw(request->db, result.id, request->error);
+		rc = submission_withdraw(request->db, result.id, result.user_id, &actor, request->error);
 	return rc ? rc
 			  : respond_json(request,
 				  json_pack("{s:s, s:I}", "status", "ok", "submission_id", (json_int_t)result.id));

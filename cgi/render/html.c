@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Also escapes `'`, so that the result fits in both kinds of quotes. */
+/* Returns "" for other bytes. Also escapes `'`, so that the result fits in both kinds of quotes. */
 static const char *html_entity(char byte)
 {
 	switch (byte) {
@@ -16,38 +16,63 @@ static const char *html_entity(char byte)
 	case '<': return "&lt;";
 	case '>': return "&gt;";
 	case '"': return "&quot;";
-	default: return "&#39;";
+	case '\'': return "&#39;";
+	default: return "";
+	}
+}
+
+/* Bytes that html_text may not copy: those with entities, control characters of one byte, and the
+ * first bytes of longer ones. */
+static bool is_special(unsigned char byte)
+{
+	static const bool special[256] = { ['&'] = true,
+		['<'] = true,
+		['>'] = true,
+		['"'] = true,
+		['\''] = true,
+		[0 ... 8] = true,
+		[11 ... 12] = true,
+		[14 ... 31] = true,
+		[0x7f] = true,
+		[0xc2] = true,
+		[0xd8] = true,
+		[0xe2] = true };
+	return special[byte];
+}
+
+static void escape_text(struct buffer *out, const char *text, bool marks)
+{
+	while (text) {
+		size_t plain = 0;
+		while (!is_special((unsigned char)text[plain]))
+			plain++;
+		buffer_append(out, text, plain);
+		text += plain;
+		if (!*text)
+			return;
+		size_t mark = marks ? text_append_mark(out, text) : 0;
+		const char *entity = html_entity(*text);
+		if (!mark && *entity)
+			buffer_text(out, entity);
+		else if (!mark)
+			buffer_byte(out, *text);
+		text += mark ? mark : 1;
 	}
 }
 
 void html_text(struct buffer *out, const char *text)
 {
-	while (text) {
-		size_t plain = strcspn(text, "&<>\"'");
-		buffer_append(out, text, plain);
-		if (!text[plain])
-			return;
-		buffer_text(out, html_entity(text[plain]));
-		text += plain + 1;
-	}
-}
-
-void html_printed(struct buffer *out, const char *text)
-{
-	cleanup_buffer struct buffer shown = { 0 };
-	while (text && *text) {
-		size_t control = strchr("\n\r\t", *text) ? 0 : text_control_length(text);
-		if (!control)
-			buffer_byte(&shown, *text++);
-		for (; control; control--)
-			buffer_printf(&shown, "\\x%02x", (unsigned char)*text++);
-	}
-	html_text(out, buffer_string(&shown));
+	escape_text(out, text, true);
 }
 
 void html_attribute(struct buffer *out, const char *text)
 {
-	html_text(out, text);
+	escape_text(out, text, true);
+}
+
+void html_sent_back(struct buffer *out, const char *text)
+{
+	escape_text(out, text, false);
 }
 
 void html_url_part(struct buffer *out, const char *text)
@@ -244,14 +269,18 @@ void html_ordinal(struct buffer *out, int64_t number)
 
 void html_commands(struct buffer *out, const char *text)
 {
-	bool is_inside = false;
-	for (; *text; text++)
-		if (*text == '"' && (is_inside || strchr(text + 1, '"'))) {
-			is_inside = !is_inside;
-			buffer_text(out, is_inside ? "<code>" : "</code>");
-		} else {
-			html_text(out, (const char[]){ *text, 0 });
-		}
+	cleanup_buffer struct buffer part = { 0 };
+	for (bool is_inside = false;; is_inside = !is_inside) {
+		bool is_last = !is_inside && !(strchr(text, '"') && strchr(strchr(text, '"') + 1, '"'));
+		size_t length = is_last ? strlen(text) : strcspn(text, "\"");
+		buffer_clear(&part);
+		buffer_append(&part, text, length);
+		html_text(out, buffer_string(&part));
+		if (is_last)
+			return;
+		buffer_text(out, is_inside ? "</code>" : "<code>");
+		text += length + 1;
+	}
 }
 
 void html_plural(struct buffer *out, int64_t count, const char *noun)

@@ -10,10 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void html_text(struct buffer *out, const char *text);      /* between tags; NULL prints nothing */
-void html_attribute(struct buffer *out, const char *text); /* inside a quoted attribute */
-void html_url_part(struct buffer *out, const char *text);  /* a path segment or query value */
-void html_url(struct buffer *out, const char *path);       /* a whole path of this site, "/..." */
+/* Between tags, or inside a quoted attribute; NULL prints nothing. Control characters, such as
+ * escape sequences and direction marks, become visible text (text_append_mark). */
+void html_text(struct buffer *out, const char *text);
+void html_attribute(struct buffer *out, const char *text);
+/* In a textarea or the attribute value, which a form sends back: keeps control characters. */
+void html_sent_back(struct buffer *out, const char *text);
+void html_url_part(struct buffer *out, const char *text); /* a path segment or query value */
+void html_url(struct buffer *out, const char *path);      /* a whole path of this site, "/..." */
 void url_own(struct buffer *out, const char *path); /* html_url without HTML escapes, for headers */
 void html_integer(struct buffer *out, int64_t number);
 
@@ -25,12 +29,11 @@ void html_integer(struct buffer *out, int64_t number);
 	unsigned int: html_integer, long: html_integer, unsigned long: html_integer, \
 	long long: html_integer, unsigned long long: html_integer)
 #define html_auto_text(out, value) html_auto_(html_text, value)(out, value)
+#define html_auto_sent_back(out, value) html_auto_(html_sent_back, value)(out, value)
 #define html_auto_attribute(out, value) html_auto_(html_attribute, value)(out, value)
 #define html_auto_url_part(out, value) html_auto_(html_url_part, value)(out, value)
 
 /* Filters: {{x | duration}} is html_duration(out, x). */
-/* What a program printed. HTML forbids control characters, so they become \xNN. */
-void html_printed(struct buffer *out, const char *text);
 void html_duration(struct buffer *out, double ns);   /* 31.90 µs */
 void html_stopwatch(struct buffer *out, int64_t ms); /* 22 ms */
 /* A measured time on this GPU model: "31.90 µs" and "31.90 ± 0.20 µs", or "< 0.5 µs" if it cannot

@@ -87,7 +87,7 @@ const char *line_link_code(struct arena *arena, const struct linked_source *sour
 static void print_part(struct buffer *out, const char *text, size_t length)
 {
 	cleanup_free char *part = strndup(text, length);
-	html_printed(out, part);
+	html_text(out, part);
 }
 
 void html_linked(struct buffer *out, const char *text, const struct linked_source *source)
@@ -101,5 +101,5 @@ void html_linked(struct buffer *out, const char *text, const struct linked_sourc
 		buffer_text(out, "</a>");
 		from = at;
 	}
-	html_printed(out, from);
+	html_text(out, from);
 }

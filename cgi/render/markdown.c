@@ -357,13 +357,25 @@ static const struct {
 		"<input type=\"checkbox\" disabled aria-label=\"not done\" />" },
 };
 
+/* Appends what is before the next tag, with control characters as visible text. Authors can also
+ * write them as entities. Returns the length of what it has read. */
+static size_t append_visible(struct buffer *out, const char *html)
+{
+	const char *at = html;
+	while (*at && *at != '<') {
+		size_t mark = text_append_mark(out, at);
+		if (!mark)
+			buffer_byte(out, *at);
+		at += mark ? mark : 1;
+	}
+	return (size_t)(at - html);
+}
+
 /* Links of untrusted text carry a note for search engines; the links of a page do not. */
 static void print_tree(struct buffer *out, const char *html, bool is_page)
 {
 	while (*html) {
-		size_t length = strcspn(html, "<");
-		buffer_append(out, html, length);
-		html += length;
+		html += append_visible(out, html);
 		size_t tag = is_page ? 1 : 0;
 		while (
 			tag < COUNT(TAGS) && strncmp(html, TAGS[tag].printed, strlen(TAGS[tag].printed)) != 0)

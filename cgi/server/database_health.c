@@ -8,16 +8,15 @@
 #include <string.h>
 #include <time.h>
 
-/* A ping is late after late_after_ms: an idle database answers in well under a millisecond, a busy
- * one in a few. */
-enum { ping_every_ms = 200, check_every_ms = 50, late_after_ms = 700 };
+/* A ping that fails sooner than prompt_ms was refused; one that fails later was not answered. */
+enum { ping_every_ms = 200, prompt_ms = 200, check_every_ms = 50, silent_after_ms = 2000 };
 
 static struct database *ping_db;
 static struct database *const *watched;
 static size_t watched_count;
 static pthread_t ping_thread, watch_thread;
 static atomic_bool stopping;
-static atomic_llong pinged_at_ms; /* start of the unanswered ping; 0: none */
+static atomic_bool awaits_answer; /* no ping since the last answer was answered or refused */
 static atomic_bool last_failed;   /* the last ping returned an error */
 
 static void pause_ms(long ms)
@@ -30,9 +29,11 @@ static void *send_pings(void *unused)
 	(void)unused;
 	while (!stopping) {
 		struct error error = { 0 };
-		pinged_at_ms = clock_ms();
-		last_failed = database_ping(ping_db, &error) != 0;
-		pinged_at_ms = 0;
+		int64_t began_ms = clock_ms();
+		awaits_answer = true;
+		bool failed = database_ping(ping_db, &error) != 0;
+		last_failed = failed;
+		awaits_answer = failed && clock_ms() - began_ms >= prompt_ms;
 		pause_ms(ping_every_ms);
 	}
 	return NULL;
@@ -44,20 +45,32 @@ static void suspend_all(bool suspended)
 		database_suspend(watched[i], suspended);
 }
 
-/* Suspends the connections while a ping is late. A ping that returns an error suspends nothing,
+bool database_is_silent(struct database_silence *silence, bool awaits, uint64_t answers)
+{
+	if (!awaits || answers != silence->answers)
+		silence->ms = 0;
+	else
+		silence->ms += check_every_ms;
+	silence->answers = answers;
+	return silence->ms >= silent_after_ms;
+}
+
+/* Suspends the connections while the database is silent. A ping that is refused suspends nothing,
  * because the pages' own statements then fail in the same way. */
 static void *watch_pings(void *unused)
 {
 	(void)unused;
 	bool away = false;
+	struct database_silence silence = { 0 };
 	while (!stopping) {
-		long long pinged_ms = pinged_at_ms;
-		bool late = pinged_ms && clock_ms() - pinged_ms > late_after_ms;
-		bool answered = !pinged_ms && !last_failed;
-		if (late && !away) {
+		struct database_figures figures = database_figures();
+		bool silent =
+			database_is_silent(&silence, awaits_answer, figures.questions - figures.failures);
+		bool answered = !awaits_answer && !last_failed;
+		if (silent && !away) {
 			log_warning(
 				"The database has not answered for %d ms; the pages answer 503 until it does.",
-				late_after_ms);
+				silent_after_ms);
 			away = true;
 			suspend_all(true);
 		} else if (away && answered) {
@@ -76,7 +89,7 @@ int database_health_start(const struct config *config, struct database *const *d
 	watched = databases;
 	watched_count = count;
 	struct config impatient = *config;
-	impatient.database_timeout_s = 1; /* the connection is soon replaced if it is silently dead */
+	impatient.database_timeout_s = 3; /* the connection is soon replaced if it is silently dead */
 	ping_db = database_lazy(&impatient);
 	int rc = pthread_create(&ping_thread, NULL, send_pings, NULL);
 	if (rc)

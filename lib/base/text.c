@@ -99,6 +99,20 @@ size_t text_control_length(const char *text)
 	return turns ? 3 : 0;
 }
 
+size_t text_append_mark(struct buffer *out, const char *at)
+{
+	const unsigned char *byte = (const unsigned char *)at;
+	size_t length = *at && strchr("\t\n\r", *at) ? 0 : text_control_length(at);
+	if (length == 1)
+		buffer_printf(out, "\\x%02x", byte[0]);
+	else if (length == 2)
+		buffer_printf(out, "\\u%04x", (byte[0] & 0x1fu) << 6 | (byte[1] & 0x3fu));
+	else if (length == 3)
+		buffer_printf(
+			out, "\\u%04x", (byte[0] & 0xfu) << 12 | (byte[1] & 0x3fu) << 6 | (byte[2] & 0x3fu));
+	return length;
+}
+
 void text_append_printable(struct buffer *out, const char *text)
 {
 	size_t length = strlen(text);

@@ -34,6 +34,10 @@ size_t text_control_length(const char *at);
 /* Whether the text has such a control character. */
 bool text_has_control(const char *text);
 
+/* Appends a control character as visible text, \x1b or \u202e, and returns its length in bytes.
+ * Returns 0 and appends nothing if `at` has none, or a tab or a line end. */
+size_t text_append_mark(struct buffer *out, const char *at);
+
 /* Appends `text`. Control characters as above and invalid UTF-8 become \xNN. */
 void text_append_printable(struct buffer *out, const char *text);
 

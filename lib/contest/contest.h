@@ -123,11 +123,12 @@ int contest_change(struct database *db, struct arena *arena, const struct contes
 
 /* Registers a person, or their team in the contest. The contest's closed leaderboards get that
  * account as a member. Fails after the end, and with the field code for a wrong code. An account
- * that is registered already stays so. contest_leave withdraws a registration before the start. */
+ * that is registered already stays so. contest_leave withdraws the actor's registration before the start
+ * and notes who did. */
 int contest_register(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t person_id, const char *code, struct error *error);
-int contest_leave(
-	struct database *db, const struct contest *contest, int64_t person_id, struct error *error);
+int contest_leave(struct database *db, struct arena *arena, const struct contest *contest,
+	const struct actor *actor, struct error *error);
 
 /* Makes the contestants, or one of them, members of the contest's leaderboards. 0: all. */
 int contest_seat_entrants(

@@ -46,7 +46,10 @@ int contest_seat_entrants(
 }
 
 struct entry {
-	int64_t contest_id, person_id;
+	struct arena *arena;
+	const struct contest *contest;
+	int64_t person_id;
+	const struct actor *actor; /* who leaves */
 };
 
 /* Whoever has submitted to a closed leaderboard stays its member. */
@@ -56,11 +59,12 @@ static const struct statement UNSEAT =
 			"WHERE p.contest_id = ? AND m.user_id = ? AND NOT EXISTS (SELECT 1 FROM submissions s "
 			"WHERE s.leaderboard_id = m.leaderboard_id AND s.user_id = m.user_id)");
 
+/* Affects no row if the contestant was not registered. */
 static int leave(
 	struct database *db, int64_t contest_id, int64_t contestant_id, struct error *error)
 {
-	int rc = database_execute(db, &LEAVE, error, "ii", contest_id, contestant_id);
-	return rc ? rc : database_execute(db, &UNSEAT, error, "ii", contest_id, contestant_id);
+	int rc = database_execute(db, &UNSEAT, error, "ii", contest_id, contestant_id);
+	return rc ? rc : database_execute(db, &LEAVE, error, "ii", contest_id, contestant_id);
 }
 
 static int enter(
@@ -70,20 +74,37 @@ static int enter(
 	return rc ? rc : contest_seat_entrants(db, contest_id, contestant_id, error);
 }
 
+struct account_row {
+	const char *name;
+};
+static const struct column ACCOUNT_COLUMNS[] = { TEXT(struct account_row, name) };
+static const struct statement ACCOUNT =
+	SELECT(struct account_row, ACCOUNT_COLUMNS, "SELECT name FROM users WHERE id = ?");
+
 static int leave_body(struct database *db, void *context, struct error *error)
 {
 	const struct entry *entry = context;
+	const struct contest *contest = entry->contest;
+	const struct actor *actor = entry->actor;
+	struct account_row account;
 	int64_t contestant_id;
-	int rc = team_lock_contestant(db, entry->person_id, entry->contest_id, &contestant_id, error);
-	return rc ? rc : leave(db, entry->contest_id, contestant_id, error);
+	int rc = team_lock_contestant(db, entry->person_id, contest->id, &contestant_id, error);
+	if (!rc)
+		rc = database_row(db, entry->arena, &ACCOUNT, &account, error, "i", contestant_id);
+	if (!rc)
+		rc = leave(db, contest->id, contestant_id, error);
+	if (rc || !database_affected(db))
+		return rc;
+	return audit(db, actor->id, actor->name, actor->address, "contest.leave", account.name,
+		arena_printf(entry->arena, "contest: %s", contest->name), error);
 }
 
 static int enter_body(struct database *db, void *context, struct error *error)
 {
 	const struct entry *entry = context;
 	int64_t contestant_id;
-	int rc = team_lock_contestant(db, entry->person_id, entry->contest_id, &contestant_id, error);
-	return rc ? rc : enter(db, entry->contest_id, contestant_id, error);
+	int rc = team_lock_contestant(db, entry->person_id, entry->contest->id, &contestant_id, error);
+	return rc ? rc : enter(db, entry->contest->id, contestant_id, error);
 }
 
 /* In a time that does not depend on where the codes differ. */
@@ -99,7 +120,7 @@ static bool is_same_code(const char *a, const char *b)
 int contest_register(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t person_id, const char *code, struct error *error)
 {
-	struct entry entry = { contest->id, person_id };
+	struct entry entry = { .contest = contest, .person_id = person_id };
 	struct contest now;
 	int rc = contest_by_name(db, arena, contest->name, person_id, &now, error);
 	if (rc || now.is_entrant)
@@ -116,13 +137,13 @@ int contest_register(struct database *db, struct arena *arena, const struct cont
 	return database_transaction(db, enter_body, &entry, error);
 }
 
-int contest_leave(
-	struct database *db, const struct contest *contest, int64_t person_id, struct error *error)
+int contest_leave(struct database *db, struct arena *arena, const struct contest *contest,
+	const struct actor *actor, struct error *error)
 {
 	if (contest->starts_at_ms <= now_ms())
 		return fail(error, ERROR_CONFLICT,
 			"The contest has started. Ask its host if you do not want to take part.");
-	struct entry entry = { contest->id, person_id };
+	struct entry entry = { arena, contest, actor->id, actor };
 	return database_transaction(db, leave_body, &entry, error);
 }
 

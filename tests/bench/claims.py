@@ -4,6 +4,7 @@ plain claim, which takes the oldest job without asking whose turn it is. The two
 alternate in rounds.
 
 	tests/bench/claims.py [THREADS [CLAIMS]]      default: 64 claimers with 4 claims each
+	JOBS (100000), ROUNDS (3), JOB_S (6)
 
 The queue has 100 jobs of each of 1,000 users. The program measures one claimer, many claimers that
 claim again immediately, and many whose jobs take JOB_S (6) seconds. Finally it puts a flood at the
@@ -22,11 +23,14 @@ from workers import BUILD, admin, close, database, load_task, sql, submit  # noq
 
 PROGRAM = BUILD / "tests" / "integration" / "worker" / "test_claims"
 
-JOB_S = int(os.environ.get("JOB_S", 6))
+JOBS, ROUNDS, JOB_S = (
+	int(os.environ.get(name, usual))
+	for name, usual in (("JOBS", 100000), ("ROUNDS", 3), ("JOB_S", 6))
+)
 
 
 def fill(flooded):
-	"""Queues 100,000 jobs of 1,000 users in turn. With `flooded`, the first 6,400 belong to 64
+	"""Queues the jobs of 1,000 users in turn. With `flooded`, the first 6,400 belong to 64
 	users who have a running job."""
 	sql(
 		"DELETE FROM jobs; DELETE FROM submissions; INSERT IGNORE INTO users (id, name, "
@@ -36,7 +40,7 @@ def fill(flooded):
 		"INSERT INTO submissions (leaderboard_id, task_version_id, user_id, file_name, sha256, "
 		"mode) "
 		f"SELECT @l, @v, IF({int(flooded)} AND seq <= 6464, 1001 + seq % 64, 1001 + seq % 1000), "
-		"'a.py', @b, 'ranked' FROM seq_1_to_100000;"
+		f"'a.py', @b, 'ranked' FROM seq_1_to_{JOBS};"
 		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM "
 		"submissions ORDER BY id; ANALYZE TABLE jobs"
 	)
@@ -64,7 +68,7 @@ def end_all():
 
 
 def compare(title, threads, count, pause_ms=0):
-	for _ in range(3):
+	for _ in range(ROUNDS):
 		fair = claims("fair", threads, count, pause_ms)
 		end_all()
 		plain = claims("plain", threads, count, pause_ms)
@@ -88,13 +92,13 @@ def main(threads=64, count=4):
 		"UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))"
 	)
 	fill(False)
-	compare("one claimer", 1, 100)
+	compare("one claimer", 1, 25 * count)
 	fill(False)
 	compare(f"{threads} claimers", threads, count)
 	fill(False)
 	compare(f"{threads} claimers with jobs of {JOB_S} s", threads, count, 1000 * JOB_S)
 	fill(True)
-	compare("one claimer behind a flood", 1, 50)
+	compare("one claimer behind a flood", 1, 12 * count)
 
 
 try:

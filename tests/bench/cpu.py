@@ -6,7 +6,8 @@ ranked job, beside no other load and beside as many busy processes as it has CPU
 
 "sine" computes on 1 MiB, in one thread and in two. "add" reads and writes 24 MiB, and mapping them
 takes much longer than adding. A spread is the slowest time over the fastest, minus 1. "Ordinary" is
-a podium-run of the user nobody, who may not raise a priority."""
+a podium-run of the user nobody, who may not raise a priority. With one job a row, the job also
+starts the interpreter, so its seconds mean little."""
 
 import os
 import pathlib
@@ -109,8 +110,9 @@ def main():
 		if sys.argv[2:] and sys.argv[2] not in words:
 			continue
 		with Runner("--python", PYTHON, user=user) as runner, Load(busy):
-			list(measure(runner, name, 1, 1))
-			time.sleep(5)  # until the zygote has imported torch
+			if jobs > 1:
+				list(measure(runner, name, 1, 1))
+				time.sleep(5)  # until the zygote has imported torch
 			times, errors, seconds, said = zip(*measure(runner, name, threads, jobs))
 			middle = statistics.median(times)
 			print(

@@ -4,8 +4,9 @@
 	tests/bench/data.py           loads the data, prints the address and runs until Ctrl-C
 
 	SIZE (100000): number of submissions
+	BENCH_FOLDER (build/bench): where the data stays
 
-The data stays in build/bench, where `make bench` uses it too. This program loads the data again
+The data stays there, where `make bench` uses it too. This program loads the data again
 when SIZE or tests/bench/data.sql has changed.
 """
 
@@ -22,7 +23,7 @@ sys.path.insert(0, str(ROOT / "tests" / "lib"))
 from crowd import Crowd  # noqa: E402
 from instance import DUMMY_MAIL, Instance  # noqa: E402
 
-FOLDER = ROOT / "build" / "bench"
+FOLDER = pathlib.Path(os.environ.get("BENCH_FOLDER") or ROOT / "build" / "bench")
 SIZE = int(os.environ.get("SIZE") or 100000)
 
 
@@ -59,7 +60,8 @@ def main():
 			f"The password of admin is in {site.var / 'admin-password'}; a cookie that makes you "
 			"user1:\n\n"
 			f"    {crowd.cookie('user1')}\n\nCtrl-C stops it; the data stay in "
-			f"{FOLDER.relative_to(ROOT)}."
+			f"{FOLDER}.",
+			flush=True,
 		)
 		signal.pause()
 	except KeyboardInterrupt:

@@ -205,7 +205,7 @@ INSERT INTO audit_log (at, actor_id, actor, address, action, subject, detail)
     ELT(seq % 5 + 1, 'submission.hide', 'user.ban', 'leaderboard.change', 'submission.note',
     	'worker.drain'),
     CONCAT('user', CRC32(CONCAT('audit ', seq)) % @users), 'What it was done for.'
-  FROM seq_1_to_60000;
+  FROM seq_1_to_60000 WHERE seq <= @submissions;
 INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by)
   SELECT IF(seq = 0, NULL, @leaderboard + seq - 1), 'We measure the pages today.',
   	@now - INTERVAL 1 DAY,
@@ -216,7 +216,7 @@ INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret, state
   SELECT IF(seq < 21, @leaderboard, NULL), CONCAT('channel ', seq), 'https://chat.invalid/',
   	'json', 'record,ranked', '', 'paused', @admin FROM seq_1_to_40;
 INSERT INTO webhook_events (event, leaderboard_id, data) SELECT 'ranked', @leaderboard,
-	'{}' FROM seq_1_to_3000;
+	'{}' FROM seq_1_to_3000 WHERE seq <= @submissions;
 INSERT INTO webhook_deliveries (webhook_id, event_id, state, attempts, status, sentence, tried_at)
   SELECT h.id, e.id, IF(e.id % 100, 'delivered', 'waiting'), 1, 204, 'The receiver answered 204.',
   	@now FROM webhooks h JOIN webhook_events e;

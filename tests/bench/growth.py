@@ -3,10 +3,11 @@
 docs/scale.md and draws docs/growth.svg. Needs wrk.
 
 	tests/bench/growth.py [SIZE...]     default: 1000 10000 100000 1000000 submissions
+	TURNS (3), SECONDS_PER_PAGE (2), CLAIMS (200), BENCH_FOLDER (build/growth)
 
-Each size has a separate Podium in build/growth/SIZE, which stays for the next run. One visitor
+Each size has a separate Podium in BENCH_FOLDER/SIZE, which stays for the next run. One visitor
 requests a page repeatedly, without nginx's cache. One device claims jobs, with a fifth as many
-queued jobs as submissions. The sizes take turns three times, so that a slow moment of the machine
+queued jobs as submissions. The sizes take turns, so that a slow moment of the machine
 affects all of them. The table shows medians.
 """
 
@@ -26,8 +27,11 @@ from wrk import need_wrk, wrk  # noqa: E402
 BUILD = ROOT / os.environ.get("B", "build/release")
 PICTURE = ROOT / "docs" / "growth.svg"
 SIZES = (1000, 10000, 100000, 1000000)
-CLAIMS = 200
-TURNS = 3
+TURNS, CLAIMS = (
+	int(os.environ.get(name, usual)) for name, usual in (("TURNS", 3), ("CLAIMS", 200))
+)
+SECONDS = float(os.environ.get("SECONDS_PER_PAGE", 2))
+FOLDER = pathlib.Path(os.environ.get("BENCH_FOLDER") or ROOT / "build" / "growth")
 # (name, visitor, address)
 PAGES = (
 	("a leaderboard", "user7", "/leaderboard/bench?gpu=H200"),
@@ -74,7 +78,7 @@ def settle(site):
 def on_site(size, measure):
 	"""The result of measure(site, crowd) on a site with this number of submissions."""
 	data.SIZE = scale.SIZE = size
-	data.FOLDER = scale.FOLDER = ROOT / "build" / "growth" / str(size)
+	data.FOLDER = scale.FOLDER = FOLDER / str(size)
 	site, crowd = data.open_site(BUILD)
 	try:
 		settle(site)
@@ -87,7 +91,7 @@ def pages(site, crowd):
 	"""{page: (median, 99th percentile)} in ms."""
 	found = {}
 	for what, who, address in PAGES:
-		answers = wrk(site.url + crowd.filled(address), 1, 2, crowd.cookie(who))
+		answers = wrk(site.url + crowd.filled(address), 1, SECONDS, crowd.cookie(who))
 		found[what] = answers.p50_ms, answers.p99_ms
 		print(
 			f"{data.SIZE:>8} {what:40} {found[what][0]:8.2f} {found[what][1]:8.2f} ms", flush=True

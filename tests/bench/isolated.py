@@ -7,9 +7,10 @@ they took. Judge, null contestant and contestant are processes as podium-run sta
 without sandboxes. The engine charges a little more than the kernel measures, because custom_kernel
 calls the C function through ctypes.
 
-`make bench-isolated` runs this on an idle machine. tests/harness/isolated_clock.test.py runs a
-short form with the tests."""
+`make bench-isolated` runs this on an idle machine, ROUNDS (3) times.
+tests/harness/isolated_clock.test.py runs a short form with the tests."""
 
+import os
 import pathlib
 import statistics
 import subprocess
@@ -19,8 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
 import engine  # noqa: E402
 
-LENGTHS_US = (1, 3, 7, 15, 25, 50, 100, 500, 5000)
-ROUNDS = 3
+LENGTHS_US = tuple(map(int, os.environ.get("LENGTHS_US", "1 3 7 15 25 50 100 500 5000").split()))
+ROUNDS = int(os.environ.get("ROUNDS", 3))
 
 SPIN = """
 #include <stdint.h>

@@ -4,10 +4,11 @@ million submissions. Uses the data of `make bench-data` (build/bench). Measures 
 by workers with a pretended podium-run, and viewers, separately and together. docs/scale.md has the
 results. Needs wrk. Removes its own data at the end.
 
-	SIZE (1000000): number of submissions
+	SIZE (1000000): number of submissions; with less than 30000, as few jobs wait
 	SECONDS_PER_TURN (10): seconds per measurement
 	CONNECTIONS (64): connections of the viewers
 	WORKERS (4): podium-worker processes, each with two devices
+	DEVICES (128): most devices that claim at once
 """
 
 import hashlib
@@ -30,9 +31,10 @@ from pretend import pretend_driver, pretend_runner  # noqa: E402
 from small_task import case, source_of  # noqa: E402
 from wrk import need_wrk, wrk  # noqa: E402
 
-SECONDS, CONNECTIONS, WORKERS = (
+SECONDS = float(os.environ.get("SECONDS_PER_TURN", 10))
+CONNECTIONS, WORKERS, DEVICES = (
 	int(os.environ.get(name, usual))
-	for name, usual in (("SECONDS_PER_TURN", 10), ("CONNECTIONS", 64), ("WORKERS", 4))
+	for name, usual in (("CONNECTIONS", 64), ("WORKERS", 4), ("DEVICES", 128))
 )
 BUILD = ROOT / os.environ.get("B", "build/release")
 CLAIMS = BUILD / "tests" / "integration" / "worker" / "test_claims"
@@ -158,14 +160,14 @@ class Scale:
 
 	def queue(self, count, model="H200"):
 		sources = [source_of(*[case(1e6 + 1e4 * i, err_ns=100.0)] * 3) for i in range(64)]
-		for source in sources:
-			packed = source.encode().hex()
-			self.sql(
-				f"INSERT IGNORE INTO blobs VALUES (UNHEX(SHA2(UNHEX('{packed}'), 256)), "
-				f"{len(source)}, UNHEX('{packed}'))"
-			)
+		blobs = ", ".join(
+			f"(UNHEX(SHA2(UNHEX('{packed}'), 256)), {len(packed) // 2}, UNHEX('{packed}'))"
+			for packed in (source.encode().hex() for source in sources)
+		)
 		hashes = ", ".join(f"'{hashlib.sha256(source.encode()).hexdigest()}'" for source in sources)
-		self.sql(f"""SET @l = (SELECT id FROM leaderboards WHERE name = 'scale'),
+		# One transaction, because podium-web deletes blobs that no submission has.
+		self.sql(f"""BEGIN; INSERT IGNORE INTO blobs VALUES {blobs};
+			SET @l = (SELECT id FROM leaderboards WHERE name = 'scale'),
 				@v = (SELECT task_version_id FROM leaderboards WHERE name = 'scale'),
 				@u = (SELECT id FROM users WHERE name = 'user1'),
 				@first = (SELECT MAX(id) FROM submissions);
@@ -174,7 +176,8 @@ class Scale:
 				SELECT @l, @v, @u + seq % 1000, 'a.py', UNHEX(ELT(1 + seq % 64, {hashes})), 'ranked'
 				FROM seq_1_to_{count};
 			INSERT INTO jobs (submission_id, user_id, gpu)
-				SELECT id, user_id, '{model}' FROM submissions WHERE id > @first ORDER BY id""")
+				SELECT id, user_id, '{model}' FROM submissions WHERE id > @first ORDER BY id;
+			COMMIT""")
 
 	def claimers(self, model, threads, count):
 		began = time.time()
@@ -190,8 +193,8 @@ class Scale:
 		return len(lines) / took, times
 
 	def idle(self):
-		for threads in (1, 8, 64):
-			count = max(8, 4000 // threads)
+		for threads in filter(DEVICES.__ge__, (1, 8, 64)):
+			count = max(8, min(4000, SIZE) // threads)
 			with Load() as load:
 				rate, _ = self.claimers("NONE", threads, count)
 			print(
@@ -202,9 +205,10 @@ class Scale:
 	def claims(self):
 		"""Measures claims by several numbers of devices, each with a running job, and ends the
 		jobs."""
-		self.queue(20000, "MANY")
+		waiting = min(20000, SIZE)
+		self.queue(waiting, "MANY")
 		self.sql("ANALYZE TABLE jobs")
-		for threads in (1, 8, 64, 128):
+		for threads in filter(DEVICES.__ge__, (1, 8, 64, 128)):
 			count = 4 if threads > 8 else 32
 			with Load() as load:
 				rate, times = self.claimers("MANY", threads, count)
@@ -213,12 +217,12 @@ class Scale:
 				"gpu = 'MANY'"
 			)
 			print(
-				f"claims of {threads} devices at once, 20,000 waiting: {rate:.0f}/s, median "
+				f"claims of {threads} devices at once, {waiting:,} waiting: {rate:.0f}/s, median "
 				f"{statistics.median(times):.1f} ms, "
 				f"99 % {times[int(len(times) * 0.99)]:.1f} ms ({load.each(threads * count)})",
 				flush=True,
 			)
-		self.scrape("with 20,000 waiting")
+		self.scrape(f"with {waiting:,} waiting")
 		self.sql(
 			"DELETE s FROM submissions s JOIN jobs j ON j.submission_id = s.id WHERE j.gpu = 'MANY'"
 		)
@@ -338,7 +342,7 @@ def main():
 		scale.idle()
 		scale.claims()
 		mine = scale.viewers()
-		scale.queue(30000)
+		scale.queue(min(30000, SIZE))
 		scale.start_workers()
 		time.sleep(2)
 		scale.jobs_during("")

@@ -23,13 +23,13 @@ from popcorn import Popcorn  # noqa: E402
 from processes import find  # noqa: E402
 from wrk import need_wrk, wrk  # noqa: E402
 
-POLLS, STREAMS, POLL_S = (
-	int(os.environ.get(name, usual))
-	for name, usual in (("POLLS", 200), ("STREAMS", 20), ("POLL_S", 5))
+POLL_S = float(os.environ.get("POLL_S", 5))
+POLLS, STREAMS = (
+	int(os.environ.get(name, usual)) for name, usual in (("POLLS", 200), ("STREAMS", 20))
 )
-SECONDS, TURNS, CONNECTIONS = (
-	int(os.environ.get(name, usual))
-	for name, usual in (("SECONDS_PER_TURN", 10), ("TURNS", 3), ("CONNECTIONS", 64))
+SECONDS = float(os.environ.get("SECONDS_PER_TURN", 10))
+TURNS, CONNECTIONS = (
+	int(os.environ.get(name, usual)) for name, usual in (("TURNS", 3), ("CONNECTIONS", 64))
 )
 BUILD = ROOT / os.environ.get("B", "build/release")
 BOARD = "/leaderboard/bench?gpu=H200"
@@ -164,14 +164,15 @@ def main():
 			threads = threads_of(web)
 			terminals.stop()
 		print(
-			f"{POLLS} terminals ask every {POLL_S} s, {STREAMS} wait on open connections; "
+			f"{POLLS} terminals ask every {POLL_S:g} s, {STREAMS} wait on open connections; "
 			f"{os.cpu_count()} processors; podium-web has {threads} threads"
 		)
 		late = {name: report(name, alone[name], beside[name]) for name in sides}
 		polls = sorted(terminals.polls)
+		half, late_poll = (polls[len(polls) * share // 100] if polls else 0 for share in (50, 99))
 		print(
-			f"{len(polls)} questions of terminals: half within {polls[len(polls) // 2]:.1f} ms, "
-			f"99 % within {polls[len(polls) * 99 // 100]:.1f} ms; "
+			f"{len(polls)} questions of terminals: half within {half:.1f} ms, "
+			f"99 % within {late_poll:.1f} ms; "
 			f"{len(terminals.heard)} events on open connections; {len(terminals.wrong)} went wrong"
 		)
 		print(

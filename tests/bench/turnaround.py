@@ -3,7 +3,7 @@
 result, for the first job of each program on a new worker and for later jobs. Starts a separate
 Podium.
 
-	tests/bench/turnaround.py [--task NAME] [--repeat N]
+	tests/bench/turnaround.py [--task NAME] [--mode MODE] [--repeat N]
 """
 
 import argparse
@@ -30,21 +30,21 @@ COLUMNS = ("in all", "queued", *STAGES, "rest")
 
 
 class Visitor:
-	def __init__(self, site, model):
-		self.site, self.model, self.client = site, model, Client(site.url)
+	def __init__(self, site, model, mode):
+		self.site, self.model, self.mode, self.client = site, model, mode, Client(site.url)
 		self.client.post(
 			"/register", [("name", "bench-" + uuid.uuid4().hex[:8]), ("password", uuid.uuid4().hex)]
 		)
 
-	def ranked(self, program, number):
-		"""Runs a ranked job. Returns (its engine, its seconds for each of COLUMNS)."""
+	def timed(self, program, number):
+		"""Runs a job. Returns (its engine, its seconds for each of COLUMNS)."""
 		path = ROOT / "tasks" / program
 		comment = "//" if path.suffix == ".cu" else "#"
 		source = f"{path.read_text()}\n{comment} {number}\n".encode()
 		began = time.monotonic()
 		answer = self.client.post(
 			f"/leaderboard/{program.split('/')[0]}/submit",
-			[("mode", "ranked"), ("gpu", self.model)],
+			[("mode", self.mode), ("gpu", self.model)],
 			[("file", path.name, source)],
 		)
 		if answer.status != 303:
@@ -81,19 +81,20 @@ def measure(site, options):
 	]
 	if not programs:
 		raise SystemExit(f"turnaround: no program for {model} has {options.task!r} in its path")
-	visitor = Visitor(site, model)
-	print(f"ranked jobs on {model}: seconds; later jobs: medians of {options.repeat}\n")
+	visitor = Visitor(site, model, options.mode)
+	print(f"{options.mode} jobs on {model}: seconds; later jobs: medians of {options.repeat}\n")
 	print(f"{'':54}" + "".join(f"{name:>9}" for name in COLUMNS))
 	for program in programs:
-		engine, first = visitor.ranked(program, 0)
+		engine, first = visitor.timed(program, 0)
 		print(row(f"{program} ({engine}), first", first), flush=True)
-		later = [visitor.ranked(program, 1 + number)[1] for number in range(options.repeat)]
+		later = [visitor.timed(program, 1 + number)[1] for number in range(options.repeat)]
 		print(row(f"{program} ({engine}), later", map(statistics.median, zip(*later))), flush=True)
 
 
 def main():
 	parser = argparse.ArgumentParser()
 	parser.add_argument("--task", default="", help="only the programs whose path contains this")
+	parser.add_argument("--mode", default="ranked", help="test or ranked")
 	parser.add_argument("--repeat", type=int, default=5)
 	options = parser.parse_args()
 	site = Instance(private=True)

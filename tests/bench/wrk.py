@@ -1,5 +1,6 @@
 """Runs wrk: connections that request one address again as soon as they have the answer."""
 
+import math
 import re
 import shutil
 import subprocess
@@ -24,10 +25,12 @@ def need_wrk():
 
 def wrk(url, connections, seconds, cookie="", bears_errors=False):
 	command = [
+		# wrk takes whole seconds only, and prints its figures when it is interrupted.
+		*("timeout", "--preserve-status", "-s", "INT", f"{seconds}"),
 		"wrk",
 		f"-t{min(2, connections)}",
 		f"-c{connections}",
-		f"-d{seconds}s",
+		f"-d{math.ceil(seconds)}s",
 		"--timeout",
 		"30s",
 		"--latency",

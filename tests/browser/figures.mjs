@@ -1,6 +1,7 @@
 // `make bench-browser`: how soon a person sees the main pages, with an empty cache. Each page is
 // opened in two ways: as it is, and as on a slow phone (a processor four times slower, 1.6 Mbit/s,
-// 150 ms to the site). Prints medians of RUNS visits:
+// 150 ms to the site). PAGES=WORD opens only pages whose names contain the word. Prints medians of
+// RUNS visits:
 //
 //	paint     first contentful paint, ms
 //	largest   largest contentful paint, ms
@@ -11,7 +12,7 @@
 import { CROWD, fill, LONG_USER, makeEmpty } from './full.mjs';
 import { closeBrowser, logIn, logInAsAdmin, visit } from './visitor.mjs';
 
-const RUNS = Number(process.env.RUNS ?? 5);
+const RUNS = Number(process.env.RUNS ?? 5), PAGES = process.env.PAGES ?? '';
 const PHONE = { latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 75e4 / 8 };
 
 // Runs in the page.
@@ -66,8 +67,9 @@ async function row(name, enter, path) {
 	console.log(`| ${[name, ...cells].join(' | ')} |`);
 }
 
-await makeEmpty();
-const ids = await fill(), nobody = async () => {}, author = (page) => logIn(page, LONG_USER);
+const nobody = async () => {}, author = (page) => logIn(page, LONG_USER);
+// The help needs no data.
+const ids = 'help'.includes(PAGES) && PAGES ? {} : (await makeEmpty(), await fill());
 console.log('| page | paint | largest | blocked | phone: paint | largest | blocked | shift | KB '
 	+ '| requests |\n|' + '---|'.repeat(10));
 for (const [name, enter, path] of [
@@ -77,5 +79,6 @@ for (const [name, enter, path] of [
 	['submit', author, `/leaderboard/${CROWD}/submit`],
 	['submission', author, `/submission/${ids.own}`], ['history', author, '/mine'],
 	['panel', logInAsAdmin, '/admin']])
-	await row(name, enter, path);
+	if (name.includes(PAGES))
+		await row(name, enter, path);
 await closeBrowser();

@@ -17,7 +17,8 @@ from workers import BUILD, database, scratch, until  # noqa: E402
 
 
 class Site:
-	def __init__(self):
+	def __init__(self, **settings):
+		self.settings = settings
 		self.var, self.port = scratch / "site", free_port()
 		self.url = f"http://127.0.0.1:{self.port}"
 		for name in ("run", "log", "tmp"):
@@ -46,6 +47,7 @@ class Site:
 				**database.environment,
 				"PODIUM_FASTCGI_SOCKET": str(self.var / "run" / "web.sock"),
 				"PODIUM_PUBLIC_URL": self.url,
+				**self.settings,
 			},
 			stdin=subprocess.DEVNULL,
 			stdout=self.log,

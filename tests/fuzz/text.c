@@ -49,7 +49,7 @@ static void check_html(const char *text)
 		{ "&#39;", '\'' },
 	};
 	cleanup_buffer struct buffer out = { 0 };
-	html_attribute(&out, text);
+	html_sent_back(&out, text);
 	for (const char *at = buffer_string(&out); *at; text++) {
 		require(!strchr("<>\"'", *at));
 		size_t i = 0;
@@ -61,6 +61,14 @@ static void check_html(const char *text)
 		at += *at == '&' ? strlen(entities[i].entity) : 1;
 	}
 	require(*text == '\0');
+}
+
+static void check_marks(const char *text)
+{
+	cleanup_buffer struct buffer out = { 0 };
+	html_text(&out, text);
+	for (const char *at = buffer_string(&out); *at; at++)
+		require(strchr("\t\n\r", *at) || !text_control_length(at));
 }
 
 static void check_time(const char *text)
@@ -81,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	check_valid(text, length);
 	check_quote(text, length);
 	check_html(text);
+	check_marks(text);
 	check_time(text);
 	return 0;
 }

@@ -142,6 +142,7 @@ USUAL_S = {
 	"integration/formats/formats": 290,
 	"browser/pages": 265,
 	"integration/run/sealed": 100,
+	"integration/dev/bench": 95,
 	"integration/formats/extensions": 90,
 	"harness/isolated": 85,
 	"integration/run/run": 80,

@@ -48,6 +48,19 @@ static void raw_html_is_shown_as_text(void **state)
 		"<p><a rel=\"nofollow noopener\" href=\"/a\">&lt;img src=x onerror=alert(1)&gt;</a></p>\n");
 }
 
+static void control_characters_are_shown(void **state)
+{
+	(void)state;
+	const char *marked = "<p>a\\u202eb</p>\n";
+	expect("a\xe2\x80\xae"
+		   "b\n",
+		marked);
+	expect("a&#x202e;b\n", marked);
+	expect("`a&rlm;\x1b`\n", "<p><code>a&amp;rlm;\\x1b</code></p>\n");
+	expect("[a&rlm;](/a \"&lrm;\")\n",
+		"<p><a rel=\"nofollow noopener\" href=\"/a\" title=\"\\u200e\">a\\u200f</a></p>\n");
+}
+
 static void line_breaks_and_comments_work(void **state)
 {
 	(void)state;
@@ -337,6 +350,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(headings_rank_below_the_page_s_own),
 		cmocka_unit_test(raw_html_is_shown_as_text),
+		cmocka_unit_test(control_characters_are_shown),
 		cmocka_unit_test(line_breaks_and_comments_work),
 		cmocka_unit_test(links_carry_nofollow),
 		cmocka_unit_test(addresses_that_run_code_are_no_links),

@@ -66,6 +66,19 @@ static void control_characters_are_written_in_hexadecimal(void **state)
 		out.data, "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6c\\xd8\\x9cd\\xe2\\x80\\x8fe\u2026");
 }
 
+static void control_characters_have_visible_marks(void **state)
+{
+	(void)state;
+	cleanup_buffer struct buffer out = { 0 };
+	const char *text = "\x1b\t\u202e\u061c\xc2\x85\x7f…";
+	const size_t lengths[] = { 1, 0, 3, 2, 2, 1, 0 };
+	const size_t steps[] = { 1, 1, 3, 2, 2, 1, 3 };
+	for (size_t i = 0; i < COUNT(lengths); text += steps[i++])
+		assert_int_equal(text_append_mark(&out, text), lengths[i]);
+	assert_int_equal(text_append_mark(&out, text), 0);
+	assert_string_equal(out.data, "\\x1b\\u202e\\u061c\\u0085\\x7f");
+}
+
 static void bytes_become_valid_utf8(void **state)
 {
 	(void)state;
@@ -122,6 +135,7 @@ int main(void)
 		cmocka_unit_test(characters_are_counted_not_bytes),
 		cmocka_unit_test(names_are_ascii_words),
 		cmocka_unit_test(control_characters_are_written_in_hexadecimal),
+		cmocka_unit_test(control_characters_have_visible_marks),
 		cmocka_unit_test(bytes_become_valid_utf8),
 		cmocka_unit_test(invalid_bytes_cost_no_more_than_others),
 		cmocka_unit_test(small_and_large_arena_blocks_are_separate_and_zeroed),

@@ -2,6 +2,7 @@
 """./run as people and service managers use it: starting, refusing to start, two side by side,
 Ctrl-C, kill -9, and data that survives."""
 
+import contextlib
 import http.client
 import os
 import pathlib
@@ -17,6 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from instance import ROOT, Instance, free_port  # noqa: E402
 from processes import descendants, find, is_gone  # noqa: E402
 from quick import quick_python  # noqa: E402
+from quick_task import RIGHT, write_task  # noqa: E402
 from readable import readable_copy  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
@@ -29,7 +31,7 @@ podium = Instance(private=True)
 # The instances below use an interpreter without torch, because importing torch takes longer than
 # everything else.
 scratch.chmod(0o755)
-QUICK = {"PODIUM_PYTHON": quick_python(scratch)}
+QUICK = {"PODIUM_PYTHON": quick_python(scratch), "PODIUM_LEASE_MS": "5000"}
 podium.environment |= QUICK
 
 
@@ -242,13 +244,102 @@ def the_file_of_the_one_time_password_goes_once_the_password_changed():
 	lacks(output(podium), "password")
 
 
+def runs_again(name, before):
+	with contextlib.suppress(AssertionError):  # there is none yet, or no database
+		return find(podium.process.pid, name) != before and podium.sql("SELECT 1")
+
+
+def submit_slow():
+	"""Queues a job of three seconds and returns its submission. Needs the user ada."""
+	folder = scratch / "slow"
+	write_task(folder)
+	equal(admin(podium, "task", "load", "--unchecked", folder).returncode, 0)
+	source = f"import time\ntime.sleep(3)\n{RIGHT}".encode().hex()
+	return podium.value(
+		f"INSERT INTO blobs VALUES (UNHEX(SHA2(UNHEX('{source}'), 256)), {len(source) // 2}, "
+		f"UNHEX('{source}')); INSERT INTO submissions (leaderboard_id, task_version_id, user_id, "
+		"file_name, sha256, mode) SELECT l.id, l.task_version_id, u.id, 'a.py', "
+		f"UNHEX(SHA2(UNHEX('{source}'), 256)), 'test' FROM leaderboards l JOIN users u ON "
+		"u.name = 'ada' WHERE l.name = 'slow'; SET @submission = LAST_INSERT_ID(); INSERT INTO "
+		"jobs (submission_id, user_id, gpu) SELECT id, user_id, 'CPU' FROM submissions WHERE "
+		"id = @submission; SELECT @submission"
+	)
+
+
 @test
-def a_program_that_dies_is_named_and_the_others_are_stopped():
+def a_program_that_dies_starts_again():
+	names = "podium-web", "podium-hooks", "podium-worker", "nginx", "mariadbd"
+	for name in names:
+		before = find(podium.process.pid, name)
+		os.kill(before, signal.SIGKILL)
+		short = {"mariadbd": "mariadb"}.get(name, name.removeprefix("podium-"))
+		until(lambda: runs_again(name, before) and health(podium) == 200)
+		contains(
+			output(podium),
+			f"podium: {short} stopped unexpectedly (exit status 137) and starts again in 1 s.",
+		)
+	equal(podium.process.poll(), None)
+
+
+@test
+def a_worker_killed_in_the_middle_of_a_job_runs_it_again():
+	number = submit_slow()
+	until(
+		lambda: podium.sql(
+			"SELECT s.name FROM stages s JOIN jobs j ON j.id = s.job_id WHERE s.verdict IS NULL "
+			f"AND j.state = 'running' AND j.submission_id = {number}"
+		)
+		== [["test"]]
+	)
+	os.kill(find(podium.process.pid, "podium-worker"), signal.SIGKILL)
+	until(
+		lambda: podium.sql(f"SELECT state FROM jobs WHERE submission_id = {number}") == [["done"]]
+	)
+	equal(
+		podium.sql(f"SELECT verdict, attempt FROM jobs WHERE submission_id = {number}"),
+		[["passed", "2"]],
+	)
+
+
+@test
+def after_five_deaths_in_a_minute_everything_stops():
 	children = descendants(podium.process.pid)
-	os.kill(find(podium.process.pid, "podium-web"), signal.SIGKILL)
+
+	def kill_web():
+		with contextlib.suppress(AssertionError):  # it has not started again yet
+			os.kill(find(podium.process.pid, "podium-web"), signal.SIGKILL)
+		return podium.process.poll() is not None
+
+	until(kill_web)
 	equal(podium.process.wait(60), 1)
-	contains(output(podium), "web stopped unexpectedly (exit status 137).")
+	told = output(podium)
+	for seconds in (1, 2, 4, 8):
+		contains(
+			told,
+			"podium: web stopped unexpectedly (exit status 137) and starts again in "
+			f"{seconds} s. Its log is {podium.var / 'log' / 'web.log'}.",
+		)
+	contains(
+		told,
+		"podium: web stopped 5 times in a minute, the last time with exit status 137, so Podium "
+		"stops. Mend the cause, then start Podium again.",
+	)
+	contains(told, f"The end of {podium.var / 'log' / 'web.log'}:")
 	until(lambda: all(is_gone(child) for child in children))
+
+
+@test
+def a_program_that_cannot_start_is_named():
+	programs = scratch / "programs"
+	programs.mkdir()
+	for path in (ROOT / BUILD).iterdir():
+		(programs / path.name).symlink_to(path)
+	(programs / "podium-hooks").unlink()
+	(programs / "podium-hooks").write_text("#!/bin/sh\necho 'It is broken.'\nexit 3\n")
+	(programs / "podium-hooks").chmod(0o755)
+	told = refused(PODIUM_VAR=str(podium.var), B=str(programs))
+	contains(told, "podium: hooks stopped unexpectedly (exit status 3).")
+	contains(told, "It is broken.")
 
 
 @test

@@ -91,6 +91,19 @@ static void what_is_no_token_any_more_is_not_found(void **state)
 			"unknown, expired");
 }
 
+static void a_banned_person_makes_no_token(void **state)
+{
+	(void)state;
+	static const struct statement ban = COMMAND(
+									  "UPDATE users SET banned_at = UTC_TIMESTAMP(3) WHERE id = ?"),
+								  unban = COMMAND("UPDATE users SET banned_at = NULL WHERE id = ?");
+	token_secret secret;
+	struct token_order order = order_of(bob, "banned");
+	assert_done(database_execute(db, &ban, &error, "i", bob));
+	assert_int_equal(token_create(db, arena, &order, secret, &error), ERROR_CONFLICT);
+	assert_done(database_execute(db, &unban, &error, "i", bob));
+}
+
 static void only_its_owner_revokes_a_token(void **state)
 {
 	(void)state;
@@ -187,6 +200,7 @@ int main(void)
 		cmocka_unit_test(a_token_is_found_by_its_secret_and_stored_as_a_hash),
 		cmocka_unit_test(its_use_and_its_expiry_are_listed),
 		cmocka_unit_test(what_is_no_token_any_more_is_not_found),
+		cmocka_unit_test(a_banned_person_makes_no_token),
 		cmocka_unit_test(only_its_owner_revokes_a_token),
 		cmocka_unit_test(an_order_that_cannot_be_is_refused_at_its_field),
 		cmocka_unit_test(nobody_has_more_than_fifty),

@@ -27,7 +27,7 @@ from small_task import (  # noqa: E402
 	make_board,
 	task_zip,
 )
-from tap import equal, lacks, run, test  # noqa: E402
+from tap import contains, equal, lacks, run, test  # noqa: E402
 
 site = Instance(pretends=True)
 sql, value = site.sql, site.value
@@ -486,6 +486,13 @@ def who_sends_a_session_or_a_token_gets_nothing_from_the_cache_of_strangers():
 HOSTILE = (
 	"\"'><script>alert(1)</script><img src=x onerror=alert(1)>]]>[a](javascript:alert(1))&{{x}}%s"
 )
+# Escape sequences and direction marks. Forms refuse them in names, but programs print them and
+# files contain them.
+CONTROLS = "\x1b[2J\x9b\x07\u202e\u2066\u200f\u061c\u2028"
+MARKS = r"\x1b[2J\u009b\x07\u202e\u2066\u200f\u061c\u2028"
+CONTROL = re.compile(
+	"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
 # Columns that keep their values because pages need them, and JSON columns, which get a hostile
 # member below.
 KEPT = {
@@ -513,7 +520,8 @@ def make_everything_hostile():
 		"AND table_name IN (SELECT table_name FROM information_schema.tables WHERE table_schema = "
 		"DATABASE() AND table_type = 'BASE TABLE')"
 	)
-	literal = HOSTILE.replace("'", "''")
+	hostile = CONTROLS + HOSTILE
+	literal = hostile.replace("'", "''")
 	statements = [
 		f"UPDATE `{table}` SET `{column}` = LEFT('{literal}', {min(int(length), 60000)});"
 		for table, column, length in columns
@@ -522,12 +530,12 @@ def make_everything_hostile():
 	assert len(statements) > 15, columns
 	environment = json.dumps(
 		{
-			"device": HOSTILE,
-			"driver": HOSTILE,
-			"toolkit": HOSTILE,
-			"interpreter": HOSTILE,
-			"libraries": {HOSTILE: HOSTILE},
-			"gpus": [HOSTILE],
+			"device": hostile,
+			"driver": hostile,
+			"toolkit": hostile,
+			"interpreter": hostile,
+			"libraries": {hostile: hostile},
+			"gpus": [hostile],
 		}
 	)
 	statements.append(
@@ -536,17 +544,17 @@ def make_everything_hostile():
 	statements.append(
 		"UPDATE workers SET host = '%s', checks = '%s';"
 		% (
-			json.dumps({"kernel": HOSTILE, "cpu": HOSTILE})
+			json.dumps({"kernel": hostile, "cpu": hostile})
 			.replace("\\", "\\\\")
 			.replace("'", "''"),
 			json.dumps(
 				[
 					{
-						"name": HOSTILE,
+						"name": hostile,
 						"state": "fault",
-						"found": HOSTILE,
-						"costs": HOSTILE,
-						"mend": HOSTILE,
+						"found": hostile,
+						"costs": hostile,
+						"mend": hostile,
 					}
 				]
 			)
@@ -558,7 +566,8 @@ def make_everything_hostile():
 
 
 class Danger(Page):
-	"""Parses a page and collects what would run as a script or lead to another site."""
+	"""Parses a page and collects what would run as a script, lead to another site or change how
+	text is shown. Only what a form sends back keeps its control characters."""
 
 	def __init__(self):
 		super().__init__()
@@ -567,6 +576,8 @@ class Danger(Page):
 	def handle_starttag(self, tag, attrs):
 		super().handle_starttag(tag, attrs)
 		for name, content in attrs:
+			if name != "value" and CONTROL.search(content or ""):
+				self.found.append((tag, name, content))
 			content = (content or "").strip().lower()
 			if (
 				name.startswith("on")
@@ -580,6 +591,11 @@ class Danger(Page):
 			self.found.append((tag, attrs))
 		if tag == "img" and not re.match(r"/(?!/)", dict(attrs).get("src") or ""):
 			self.found.append((tag, attrs))
+
+	def handle_data(self, data):
+		super().handle_data(data)
+		if self.stack[-1:] != ["textarea"] and CONTROL.search(data):
+			self.found.append((self.stack[-1:], data))
 
 
 def check_html(text):
@@ -613,6 +629,8 @@ def check_hostile(address, answer):
 			raise AssertionError(f"{address}: {reason}") from reason
 	if kind in ("application/atom+xml", "image/svg+xml"):
 		lacks(answer.text.lower(), "<script")
+	if kind in CHECKS and kind != "text/html":
+		equal((address, CONTROL.findall(answer.text)), (address, []))
 
 
 @test
@@ -641,7 +659,13 @@ def hostile_text_that_is_stored_anywhere_runs_nowhere():
 			[("scope", "top"), ("leaderboard", "small"), ("top", "1"), ("gpu", "H200")],
 		)
 	)
+	first, second = (submit(ada, 2000.0, f"{word} {CONTROLS}") for word in ("one", "two"))
 	make_everything_hostile()
+	for address in (f"/submission/{first}", f"/compare?a={first}&b={second}"):
+		answer = ada.get(address)
+		check_hostile(address, answer)
+		contains(answer.text, MARKS)
+	equal(ada.get(f"/submission/{first}/source").text.count(CONTROLS), 1)
 	kinds = set()
 	for client in (anyone, ada, eve, carl, admin):
 		for address, answer in crawl(client, most=170):

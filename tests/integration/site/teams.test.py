@@ -104,6 +104,10 @@ def a_member_registers_the_team():
 	registration = "/contest/cup/registration"
 	sql("UPDATE contests SET starts_at = NOW() + INTERVAL 1 HOUR WHERE name = 'cup'")
 	ok(bob.post(registration, [("action", "leave")], csrf=bob.token))
+	equal(
+		sql("SELECT actor, subject, detail FROM audit_log WHERE action = 'contest.leave'"),
+		[["bob", "Quick", "contest: cup"]],
+	)
 	lacks(ada.fresh("/contest/cup").words(), "is registered")
 	ok(ada.post(registration, [("action", "register")], csrf=ada.token))
 	contains(bob.fresh("/contest/cup").words(), "Your team Quick is registered")
@@ -244,8 +248,36 @@ def members_share_the_rights_of_the_author():
 	equal(eve.get("/mine?team=nobody").status, 404)
 	equal(bob.post(f"/submission/{number}/note", [("note", "by bob")], csrf=bob.token).status, 303)
 	equal(eve.post(f"/submission/{number}/note", [("note", "x")], csrf=eve.token).status, 403)
-	ok(bob.post(f"/submission/{number}/withdraw", [("number", str(number))], csrf=bob.token))
+
+	def send(client, what):
+		ok(
+			client.post(
+				f"/submission/{number}/{what}", [("number", str(number))], csrf=client.token
+			)
+		)
+
+	for what, client in (("withdraw", bob), ("withdraw", ada), ("restore", ada), ("withdraw", bob)):
+		send(client, what)
 	equal(value(f"SELECT withdrawn_at IS NOT NULL FROM submissions WHERE id = {number}"), "1")
+	equal(
+		sql(
+			"SELECT actor, action, subject FROM audit_log WHERE action IN ('submission.withdraw', "
+			"'submission.restore') ORDER BY id"
+		),
+		[
+			["bob", "submission.withdraw", f"submission {number}"],
+			["ada", "submission.restore", f"submission {number}"],
+			["bob", "submission.withdraw", f"submission {number}"],
+		],
+	)
+
+
+@test
+def who_withdraws_their_own_submission_has_no_entry():
+	number = submit_time(bob, 1000.0, board="other")
+	before = value("SELECT COUNT(*) FROM audit_log")
+	ok(bob.post(f"/submission/{number}/withdraw", [("number", str(number))], csrf=bob.token))
+	equal(value("SELECT COUNT(*) FROM audit_log"), before)
 
 
 @test
@@ -275,7 +307,10 @@ def a_member_who_cancels_a_running_job_uses_the_quota_of_the_team():
 		),
 		"1",
 	)
-	equal(value("SELECT COUNT(*) FROM audit_log WHERE action = 'submission.cancel'"), "0")
+	equal(
+		sql("SELECT actor, subject FROM audit_log WHERE action = 'submission.cancel'"),
+		[["bob", f"submission {number}"]],
+	)
 	site.release_jobs()
 
 

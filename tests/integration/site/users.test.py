@@ -8,6 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
+from programs import make_token  # noqa: E402
 from small_task import register  # noqa: E402
 from tap import contains, equal, lacks, run, test  # noqa: E402
 
@@ -42,6 +43,11 @@ def log_in(name, password):
 	return client.post("/login", [("name", name), ("password", password)]).status, client
 
 
+def reads(token):
+	"""The status that /api/v1/me answers to the token."""
+	return Client(site.url).get("/api/v1/me", Authorization=f"Bearer {token}").status
+
+
 def audit(action):
 	return sql(
 		f"SELECT actor, subject, detail FROM audit_log WHERE action = '{action}' ORDER BY id"
@@ -63,9 +69,15 @@ def a_ban_says_what_it_removes_and_needs_the_name():
 		"INSERT INTO jobs (submission_id, user_id, gpu) SELECT id, user_id, 'Nothing' FROM "
 		"submissions"
 	)
+	token = make_token(ada, "laptop", "read")
 	contains(whole(admin.get("/admin/users")).text, 'href="/admin/users/ada/ban"')
 	words = whole(admin.get("/admin/users/ada/ban")).words()
-	contains(words, "Ends: 1 session, 1 queued job (for good), links to choose a password.")
+	contains(
+		words,
+		"Ends: 1 session, 1 queued job (for good), 1 API token (for good), links to choose a "
+		"password.",
+	)
+	equal(reads(token), 200)
 	lacks(words, "Rests during the ban")
 	sql(
 		"INSERT INTO invites (code, created_by) SELECT 'one', id FROM users WHERE name = 'ada'; "
@@ -88,12 +100,15 @@ def a_ban_says_what_it_removes_and_needs_the_name():
 	equal(sql("SELECT state, verdict FROM jobs"), [["cancelled", "cancelled"]])
 	equal(ada.get("/account").status, 303)
 	equal(log_in("ada", PASSWORD)[0], 422)
+	equal(reads(token), 401)
 	equal(
 		audit("user.ban"),
 		[["root-of-all", "ada", "banned; 1 queued job cancelled, every session ended"]],
 	)
 	equal(act(user="ada", action="unban").status, 303)
 	equal(log_in("ada", PASSWORD)[0], 303)
+	equal(reads(token), 401)  # only a new token can replace it
+	equal(sql("SELECT * FROM api_tokens"), [])
 
 
 @test

@@ -90,9 +90,23 @@ def refused(body, sentence, line=2):
 def prints(body, text, value=HOSTILE):
 	compiled = Compiled(body)
 	equal(compiled.result.stderr, "")
-	quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("??", '?""?')
+	quoted = "".join(f"\\{byte:03o}" for byte in value.encode())
 	result = compiled.build(f'"{quoted}"')
 	equal((result.stderr, result.stdout), ("", text))
+
+
+@test
+def control_characters_are_visible_except_where_a_form_sends_them_back():
+	evil, marks = "a\x1bb\u202ec\x9bd\te\u2026", "a\\x1bb\\u202ec\\u009bd\te\u2026"
+	prints("<p>{{x}}</p>", f"<p>{marks}</p>\n", evil)
+	prints('<p title="{{x}}">x</p>', f'<p title="{marks}">x</p>\n', evil)
+	prints("<p>{{x | commands}}</p>", f"<p>{marks}</p>\n", evil)
+	prints('<input value="{{x}}">', f'<input value="{evil}">\n', evil)
+	prints(
+		'<textarea class="code">{{x}}</textarea><p>{{x}}</p>',
+		f'<textarea class="code">{evil}</textarea><p>{marks}</p>\n',
+		evil,
+	)
 
 
 # ---- refused ----
