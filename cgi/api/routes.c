@@ -26,11 +26,11 @@ static const struct call CALLS[] = {
 	{ { METHOD_GET, "/api/v1/leaderboards/*/templates/*", api_task_template, ANYONE, 0 },
 		TOKEN_READ, "version" },
 	{ { METHOD_POST, "/api/v1/leaderboards/*/submissions", api_submit, LOGGED_IN, source_bytes },
-		TOKEN_SUBMIT, "file file_name mode gpus note author code gpu" },
+		TOKEN_SUBMIT, "file* file_name? mode gpus? note?* author code* gpu" },
 	{ { METHOD_GET, "/api/v1/contests", api_contests, ANYONE, 0 }, TOKEN_READ, "" },
 	{ { METHOD_GET, "/api/v1/contests/*", api_contest, ANYONE, 0 }, TOKEN_READ, "" },
-	{ { METHOD_GET, "/api/v1/contests/*/standings", page_contest_json, ANYONE, 0 }, TOKEN_READ,
-		"" },
+	{ { METHOD_GET, "/api/v1/contests/*/standings", api_contest_standings, ANYONE, 0 }, TOKEN_READ,
+		"limit cursor" },
 	{ { METHOD_POST, "/api/v1/contests/*/registration", api_contest_register, LOGGED_IN,
 		  api_json_bytes },
 		TOKEN_SUBMIT, "code" },
@@ -80,7 +80,7 @@ static const struct call CALLS[] = {
 		  api_json_bytes },
 		TOKEN_SUBMIT, "" },
 	{ { METHOD_PUT, "/api/v1/submissions/*/note", api_submission_note, LOGGED_IN, api_json_bytes },
-		TOKEN_SUBMIT, "note" },
+		TOKEN_SUBMIT, "note*" },
 	{ { METHOD_GET, "/api/v1/compare", api_compare, ANYONE, 0 }, TOKEN_READ, "a b" },
 };
 const struct call_table API_ROUTES = CALL_TABLE(CALLS);
