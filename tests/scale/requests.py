@@ -225,11 +225,7 @@ def main(number):
 			with concurrent.futures.ProcessPoolExecutor(CLIENTS) as pool:
 				jobs = [
 					pool.submit(
-						send_many,
-						site.port,
-						tokens,
-						f"{seed} {half} {one}",
-						number // 2 // CLIENTS,
+						send_many, site.port, tokens, f"{seed} {half} {one}", number // 2 // CLIENTS
 					)
 					for one in range(CLIENTS)
 				]
