@@ -6,8 +6,8 @@ without a token. `make test-requests` calls this program.
 
 It prints how often each status came, and the memory and the threads of podium-web before and after,
 each time at rest. It fails if a call answered 5xx, if the answer is no JSON where it must be, if a
-thread is stuck or gone, or if the memory still grows after the first half. The variable SEED repeats
-the requests of an earlier run."""
+thread is stuck or gone, or if the memory still grows after the first half. The variable SEED
+repeats the requests of an earlier run."""
 
 import collections
 import concurrent.futures
