@@ -49,7 +49,7 @@ TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 SITE      := $(addprefix $(B)/,$(shell find static -type f))
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
-.PHONY: all podium help install uninstall deb run test mutants format editor compile_commands.json test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-cpu bench-isolated bench-browser worker-bundle release clean
+.PHONY: all podium help install uninstall deb run test mutants format editor compile_commands.json test-requests test-scale test-soak tests test-programs fuzz fuzzers bench bench-data bench-terminal bench-claims bench-scale bench-growth bench-turnaround bench-cpu bench-isolated bench-browser worker-bundle release clean
 all: $(PROGRAMS) $(SEALED) $(SITE) ## build every program
 podium: $(B)/podium ## build the participants' command alone
 tests: all $(TESTS) ## build every program and every test
@@ -81,6 +81,9 @@ mutants: ## put each bug of tests/mutants into a copy and count how many the tes
 test-soak: all ## run 2,000 jobs amid random faults (SOAK_JOBS=N: as many), and each kill of the kill matrix ten times
 	@B=$(B) SOAK_JOBS=$(or $(SOAK_JOBS),2000) tests/faults/soak.test.py
 	@B=$(B) FAULT_ROUNDS=$(or $(FAULT_ROUNDS),10) tests/faults/kill.test.py
+
+test-requests: all ## send 200,000 invented requests to every call of /api/v1 (REQUESTS=N: as many), and compare podium-web's memory before and after
+	@B=$(B) tests/scale/requests.py $(or $(REQUESTS),200000)
 
 test-scale: tests $(B)/tests/scale/writers ## run the tests that take long: whole sites installed, restored, upgraded, killed host by host; Slurm (./dev test-scale installs what they need)
 	@B=$(B) tests/scale/run

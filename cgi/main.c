@@ -136,8 +136,8 @@ static void fill_request(struct request *request, FCGX_Request *fcgi)
 	request->is_head = strcmp(method, "HEAD") == 0;
 	request->method = method_from_name(method);
 	const char *uri = fcgi_parameter(fcgi, "REQUEST_URI");
-	request->path =
-		form_decode_path(request->arena, arena_strndup(request->arena, uri, strcspn(uri, "?")));
+	request->raw_path = arena_strndup(request->arena, uri, strcspn(uri, "?"));
+	request->path = form_decode_path(request->arena, request->raw_path);
 	request->query_string = fcgi_parameter(fcgi, "QUERY_STRING");
 	request->address = fcgi_parameter(fcgi, "REMOTE_ADDR");
 	request->id = request_id(request->arena, fcgi_parameter(fcgi, "REQUEST_ID"));

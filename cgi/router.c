@@ -1,6 +1,7 @@
 #include "cgi/router.h"
 
 #include "cgi/api/api.h"
+#include "cgi/api/calls.h"
 #include "cgi/http/csrf.h"
 #include "cgi/http/form.h"
 #include "cgi/http/notice.h"
@@ -62,7 +63,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/queue/status", page_queue_status, ANYONE, 0 },
 	{ METHOD_GET, "/archive", page_archive, ANYONE, 0 },
 	{ METHOD_GET, "/contests", page_contests, ANYONE, 0 },
-	{ METHOD_GET, "/contest/*.json", page_contest_json, ANYONE, 0 },
+	{ METHOD_GET, "/contest/*.json", api_contest_standings, ANYONE, 0 },
 	{ METHOD_GET, "/contest/*.csv", page_contest_csv, ANYONE, 0 },
 	{ METHOD_GET, "/contest/*", page_contest, ANYONE, 0 },
 	{ METHOD_POST, "/contest/*/registration", action_contest_registration, LOGGED_IN, form_bytes },
@@ -592,7 +593,7 @@ static int redirect_without_slash(struct request *request)
 
 static int answer_path(struct request *request)
 {
-	request->interface = interface_of(request->path ? request->path : "/");
+	request->interface = interface_of(request->path ? request->path : request->raw_path);
 	if (!request->path) {
 		request->path = "/";
 		return fail(request->error, ERROR_INPUT,

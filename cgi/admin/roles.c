@@ -4,6 +4,7 @@
 #include "cgi/admin/leaderboard.h"
 #include "cgi/http/confirmation.h"
 #include "cgi/http/notice.h"
+#include "cgi/http/rate_limit.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -101,6 +102,17 @@ int action_roles(struct request *request)
 	return show_roles(request, &leaderboard);
 }
 
+static const struct rate_limit UNFROZEN = { "unfrozen ranking", 30, 60 };
+
+int unfrozen_of_reader(struct request *request, const struct leaderboard *leaderboard,
+	struct unfrozen_rank **ranks, size_t *count)
+{
+	int rc = rate_limit_hit(request, &UNFROZEN, request->viewer.name);
+	return rc ? rc
+			  : unfrozen_ranks(
+				  request->db, request->arena, leaderboard->id, ranks, count, request->error);
+}
+
 int page_unfrozen(struct request *request)
 {
 	struct leaderboard leaderboard;
@@ -111,8 +123,7 @@ int page_unfrozen(struct request *request)
 		return rc;
 	view.is_frozen = leaderboard.frozen_at_ms != TIME_NULL && leaderboard.frozen_at_ms <= now_ms();
 	if (view.is_frozen)
-		rc = unfrozen_ranks(
-			request->db, request->arena, leaderboard.id, &ranks, &view.count, request->error);
+		rc = unfrozen_of_reader(request, &leaderboard, &ranks, &view.count);
 	if (rc)
 		return rc;
 	view.ranks = view.count ? ranks : NULL;

@@ -2,6 +2,7 @@
 #ifndef PODIUM_CGI_ADMIN_ROLES_H
 #define PODIUM_CGI_ADMIN_ROLES_H
 
+#include "cgi/http/request.h"
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/role.h"
 #include "lib/ranking/unfrozen.h"
@@ -23,5 +24,10 @@ struct roles_view {
 	const char *user, *role; /* as typed */
 	const char *user_error, *role_error;
 };
+
+/* unfrozen_ranks for the viewer, at most 30 times a minute: each reading is as costly as lifting
+ * the freeze. */
+int unfrozen_of_reader(struct request *request, const struct leaderboard *leaderboard,
+	struct unfrozen_rank **ranks, size_t *count);
 
 #endif

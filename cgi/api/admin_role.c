@@ -2,8 +2,8 @@
 #include "lib/leaderboard/role.h"
 
 #include "cgi/admin/leaderboard.h"
+#include "cgi/admin/roles.h"
 #include "cgi/api/admin.h"
-#include "lib/ranking/unfrozen.h"
 
 int api_admin_roles(struct request *request)
 {
@@ -58,8 +58,7 @@ int api_admin_unfrozen(struct request *request)
 	size_t count = 0;
 	int rc = leaderboard_of_reader(request, &leaderboard);
 	if (!rc)
-		rc = unfrozen_ranks(
-			request->db, request->arena, leaderboard.id, &ranks, &count, request->error);
+		rc = unfrozen_of_reader(request, &leaderboard, &ranks, &count);
 	if (rc)
 		return rc;
 	json_t *items = json_array();

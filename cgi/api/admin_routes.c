@@ -8,15 +8,14 @@ static const struct call CALLS[] = {
 	{ { METHOD_POST, "/api/v1/admin/leaderboards", api_admin_leaderboard_create, CREATORS,
 		  zip_bytes },
 		TOKEN_ADMIN,
-		"zip name gpus gpu deadline accepting sources_public sources license visibility" },
+		"zip name gpus gpu deadline accepting sources_public sources license?* visibility" },
 	{ { METHOD_GET, "/api/v1/admin/leaderboards/*", api_admin_leaderboard, STAFF, 0 }, TOKEN_ADMIN,
 		"" },
 	{ { METHOD_PATCH, "/api/v1/admin/leaderboards/*", api_admin_leaderboard_change, STAFF,
 		  api_json_bytes },
 		TOKEN_ADMIN,
-		"deadline accepting sources_public sources license gpus quotas visibility practice "
-		"frozen_at archived "
-		"accept_warnings" },
+		"deadline? accepting sources_public sources license?* gpus quotas visibility practice "
+		"frozen_at? archived accept_warnings" },
 	{ { METHOD_DELETE, "/api/v1/admin/leaderboards/*", api_admin_leaderboard_delete, STAFF,
 		  api_json_bytes },
 		TOKEN_ADMIN, "confirm" },
@@ -27,13 +26,13 @@ static const struct call CALLS[] = {
 		TOKEN_ADMIN, "zip draft" },
 	{ { METHOD_POST, "/api/v1/admin/contests", api_admin_contest_create, CREATORS, contest_bytes },
 		TOKEN_ADMIN,
-		"name title starts_at ends_at rules registration code scoring points freeze_minutes "
+		"name title starts_at ends_at rules* registration code* scoring points* freeze_minutes "
 		"team_members problems" },
 	{ { METHOD_GET, "/api/v1/admin/contests/*", api_admin_contest, CREATORS, 0 }, TOKEN_ADMIN, "" },
 	{ { METHOD_PATCH, "/api/v1/admin/contests/*", api_admin_contest_change, CREATORS,
 		  contest_bytes },
 		TOKEN_ADMIN,
-		"title starts_at ends_at rules registration code scoring points freeze_minutes "
+		"title starts_at ends_at rules* registration code* scoring points* freeze_minutes "
 		"team_members problems" },
 	{ { METHOD_PUT, "/api/v1/admin/contests/*/contestants/*", api_admin_contestant_add, CREATORS,
 		  api_json_bytes },
@@ -126,7 +125,7 @@ static const struct call CALLS[] = {
 		TOKEN_ADMIN, "confirm" },
 	{ { METHOD_GET, "/api/v1/admin/invites", api_admin_invites, STAFF, 0 }, TOKEN_ADMIN, "" },
 	{ { METHOD_POST, "/api/v1/admin/invites", api_admin_invite_make, STAFF, api_json_bytes },
-		TOKEN_ADMIN, "leaderboards note most_uses expires_at" },
+		TOKEN_ADMIN, "leaderboards note* most_uses? expires_at?" },
 	{ { METHOD_DELETE, "/api/v1/admin/invites/*", api_admin_invite_revoke, STAFF, api_json_bytes },
 		TOKEN_ADMIN, "" },
 	{ { METHOD_PUT, "/api/v1/admin/questions/*", api_admin_question_answer, STAFF, api_json_bytes },
@@ -135,7 +134,7 @@ static const struct call CALLS[] = {
 		"" },
 	{ { METHOD_POST, "/api/v1/admin/announcements", api_admin_announcement_make, STAFF,
 		  api_json_bytes },
-		TOKEN_ADMIN, "text leaderboard from until" },
+		TOKEN_ADMIN, "text leaderboard? from? until?" },
 	{ { METHOD_DELETE, "/api/v1/admin/announcements/*", api_admin_announcement_end, STAFF,
 		  api_json_bytes },
 		TOKEN_ADMIN, "" },
@@ -169,7 +168,7 @@ static const struct call CALLS[] = {
 	{ { METHOD_GET, "/api/v1/admin/webhooks", api_admin_webhooks, STAFF, 0 }, TOKEN_ADMIN,
 		"leaderboard" },
 	{ { METHOD_POST, "/api/v1/admin/webhooks", api_admin_webhook_make, STAFF, api_json_bytes },
-		TOKEN_ADMIN, "leaderboard name address form events" },
+		TOKEN_ADMIN, "leaderboard? name address form events" },
 	{ { METHOD_GET, "/api/v1/admin/webhooks/*", api_admin_webhook, STAFF, 0 }, TOKEN_ADMIN, "" },
 	{ { METHOD_PATCH, "/api/v1/admin/webhooks/*", api_admin_webhook_change, STAFF, api_json_bytes },
 		TOKEN_ADMIN, "name events state" },

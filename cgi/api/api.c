@@ -150,38 +150,65 @@ int api_admit(struct request *request, const struct call *call)
 
 /* ---- query and body ---- */
 
-/* Whether `name` is one of the words of `names`. */
-static bool is_among_names(const char *names, const char *name)
+static const char NAME_SIGNS[] = "?*"; /* see struct call */
+
+/* Returns the signs after `name` in `names`, up to the next space; NULL: `name` is not in it. */
+static const char *find_name(const char *names, const char *name)
 {
 	size_t length = strlen(name);
 	for (const char *at = names; *at;) {
 		at += strspn(at, " ");
-		size_t word = strcspn(at, " ");
+		size_t word = strcspn(at, " ?*");
 		if (length && word == length && strncmp(at, name, length) == 0)
-			return true;
-		at += word;
+			return at + word;
+		at += strcspn(at, " ");
 	}
-	return false;
+	return NULL;
+}
+
+static bool has_sign(const char *signs, char sign)
+{
+	return memchr(signs, sign, strspn(signs, NAME_SIGNS));
+}
+
+/* Returns the beginning of a text, without a cut character at its end. */
+static const char *shortened(struct arena *arena, const char *text, size_t most_bytes)
+{
+	size_t length = strlen(text);
+	return arena_strndup(
+		arena, text, text_utf8_prefix(text, length < most_bytes ? length : most_bytes));
 }
 
 static int refuse_name(
 	struct request *request, const char *kind, const char *name, const char *names)
 {
-	cleanup_buffer struct buffer shown = { 0 };
+	cleanup_buffer struct buffer shown = { 0 }, known = { 0 };
 	text_append_printable(&shown, name);
+	for (const char *at = names; *at; at++)
+		if (!strchr(NAME_SIGNS, *at))
+			buffer_byte(&known, *at);
 	request->problem = "unknown_name";
-	fail(request->error, ERROR_INPUT, "There is no %s named %.100s here%s%s.", kind,
-		buffer_string(&shown), *names ? ". Known names: " : "", names);
-	snprintf(request->error->field, sizeof request->error->field, "%.40s", buffer_string(&shown));
+	fail_field(request->error, shortened(request->arena, buffer_string(&shown), 40),
+		"There is no %s named %s here%s%s.", kind,
+		shortened(request->arena, buffer_string(&shown), 100), *names ? ". Known names: " : "",
+		buffer_string(&known));
 	return ERROR_INPUT;
+}
+
+static int refuse_empty(struct request *request, const char *kind, const char *name)
+{
+	return fail_field(
+		request->error, name, "The %s %s is empty. Give it a value, or leave it out.", kind, name);
 }
 
 static int check_query(struct request *request, const char *names)
 {
 	for (size_t i = 0; i < request->query_count; i++) {
 		const char *name = request->query[i].name;
-		if (!is_among_names(names, name))
+		if (!find_name(names, name))
 			return refuse_name(request, "parameter", name, names);
+		if (!*request->query[i].value)
+			return refuse_empty(request, "parameter", name);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(request->query[j].name, name) == 0)
 				return fail_field(request->error, name,
@@ -190,19 +217,45 @@ static int check_query(struct request *request, const char *names)
 	return 0;
 }
 
+static int check_member(
+	struct request *request, const char *names, const char *name, const json_t *value)
+{
+	const char *signs = find_name(names, name), *text = json_string_value(value);
+	if (!signs)
+		return refuse_name(request, "member", name, names);
+	if (json_is_null(value) && !has_sign(signs, '?'))
+		return fail_field(
+			request->error, name, "The member %s is null. Give it a value, or leave it out.", name);
+	return text && !*text && !has_sign(signs, '*') ? refuse_empty(request, "member", name) : 0;
+}
+
+static int check_field(struct request *request, const char *names, const struct field *field)
+{
+	const char *signs = find_name(names, field->name);
+	if (!signs)
+		return refuse_name(request, "field", field->name, names);
+	return *field->value || has_sign(signs, '*') ? 0 : refuse_empty(request, "field", field->name);
+}
+
+/* Refuses unknown names, and members that are null or empty without a meaning of that: a caller
+ * who sends an empty value has most likely made a mistake. */
 static int check_members(struct request *request, const char *names)
 {
+	int rc = 0;
 	const char *name;
 	json_t *value;
-	json_object_foreach(request->json, name,
-		value) if (!is_among_names(names, name)) return refuse_name(request, "member", name, names);
-	for (size_t i = 0; i < request->form_count; i++)
-		if (!is_among_names(names, request->form[i].name))
-			return refuse_name(request, "field", request->form[i].name, names);
-	for (size_t i = 0; i < request->upload_count; i++)
-		if (!is_among_names(names, request->uploads[i].field))
-			return refuse_name(request, "field", request->uploads[i].field, names);
-	return 0;
+	json_object_foreach(request->json, name, value)
+	{
+		rc = check_member(request, names, name, value);
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < request->form_count && !rc; i++)
+		rc = check_field(request, names, &request->form[i]);
+	for (size_t i = 0; i < request->upload_count && !rc; i++)
+		if (!find_name(names, request->uploads[i].field))
+			rc = refuse_name(request, "field", request->uploads[i].field, names);
+	return rc;
 }
 
 /* Fails with the JSON parser's reason. Makes the reason printable first, because it quotes the
@@ -361,6 +414,10 @@ static const struct {
 void api_refuse(struct request *request, int code, const char *title, const char *sentence)
 {
 	const char *problem = NULL;
+	/* A message that quotes input may end within a character. JSON cannot contain that. */
+	cleanup_buffer struct buffer valid = { 0 };
+	text_append_valid(&valid, sentence, strlen(sentence));
+	sentence = buffer_string(&valid);
 	append_limits(request);
 	for (size_t i = 0; i < COUNT(PROBLEMS); i++)
 		if (PROBLEMS[i].status == request->status) {
@@ -372,7 +429,8 @@ void api_refuse(struct request *request, int code, const char *title, const char
 	json_t *json = json_pack("{s:s, s:s, s:o, s:i, s:o, s:s}", "type", "about:blank", "title",
 		title, "code", json_text(problem), "status", request->status, "detail", json_text(sentence),
 		"instance", request->id);
-	const char *field = request->error->field;
+	const char *field =
+		shortened(request->arena, request->error->field, sizeof request->error->field);
 	if (*field && !error_is_ours(code))
 		json_object_set_new(
 			json, "errors", json_pack("[{s:s, s:s}]", "field", field, "detail", sentence));

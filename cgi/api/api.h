@@ -114,6 +114,8 @@ int api_list_read(struct request *request, struct api_list *list);
 const char *api_cursor(struct request *request, int64_t first, int64_t second);
 /* Answers {"items": [...], "next": cursor or null}, with the header Link. Releases `items`. */
 int respond_list(struct request *request, json_t *items, const char *next);
+/* Adds the member `next` and the header Link to `page`, answers it and releases it. */
+int respond_page(struct request *request, json_t *page, const char *next);
 /* Like respond_list, with the members of `about` added. Releases `about` and `items`. */
 int respond_list_about(struct request *request, json_t *about, json_t *items, const char *next);
 

@@ -14,9 +14,9 @@ handler api_identities, api_notifications, api_notifications_set;
 handler api_openapi, api_reference;
 /* leaderboard.c */
 handler api_leaderboards, api_leaderboard, api_rankings, api_task, api_task_file, api_task_template;
-/* contest.c; the standings are page_contest_json */
-handler api_contests, api_contest, api_contest_register, api_contest_leave, api_teams,
-	api_team_create, api_team_join, api_team_leave;
+/* contest.c; the page /contest/NAME.json has the standings, too */
+handler api_contests, api_contest, api_contest_standings, api_contest_register, api_contest_leave,
+	api_teams, api_team_create, api_team_join, api_team_leave;
 /* site.c */
 handler api_user, api_queue, api_workers;
 /* submit.c, submission.c, participant.c */

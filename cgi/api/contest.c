@@ -75,6 +75,28 @@ int api_contest(struct request *request)
 	return respond_contest(request, request->path_parameters[0], false, false);
 }
 
+/* The cursor is the number of rows before the page: the standings are computed whole, and a
+ * contestant's row may move between two pages. */
+int api_contest_standings(struct request *request)
+{
+	struct contest contest;
+	struct standings standings;
+	struct api_list list;
+	int rc = api_list_read(request, &list);
+	if (!rc)
+		rc = standings_of_request(request, &contest, &standings);
+	if (rc)
+		return rc;
+	size_t count = standings.row_count,
+		   first = list.after[0] < 0                  ? 0
+		: (size_t)list.after[0] < standings.row_count ? (size_t)list.after[0]
+													  : count;
+	size_t end = count - first > (size_t)list.limit ? first + (size_t)list.limit : count;
+	request->may_be_cached = true;
+	return respond_page(request, standings_json(&contest, &standings, first, end, now_ms()),
+		end < count ? api_cursor(request, (int64_t)end, 0) : NULL);
+}
+
 /* ---- registration ---- */
 
 int api_contest_register(struct request *request)

@@ -4,7 +4,7 @@
 
 static const struct call CALLS[] = {
 	{ { METHOD_POST, "/api/v1/device/code", api_device_code, ANYONE, api_json_bytes }, 0,
-		"name scopes" },
+		"name? scopes?" },
 	{ { METHOD_POST, "/api/v1/device/token", api_device_token, ANYONE, api_json_bytes }, 0,
 		"device_code" },
 };

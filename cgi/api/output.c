@@ -63,13 +63,18 @@ static void link_next(struct request *request, const char *next)
 	response_header(request, "Link", buffer_string(&link));
 }
 
-int respond_list_about(struct request *request, json_t *about, json_t *items, const char *next)
+int respond_page(struct request *request, json_t *page, const char *next)
 {
 	if (next)
 		link_next(request, next);
+	json_object_set_new(page, "next", json_text(next));
+	return respond_json(request, page);
+}
+
+int respond_list_about(struct request *request, json_t *about, json_t *items, const char *next)
+{
 	json_object_set_new(about, "items", items);
-	json_object_set_new(about, "next", json_text(next));
-	return respond_json(request, about);
+	return respond_page(request, about, next);
 }
 
 int respond_list(struct request *request, json_t *items, const char *next)

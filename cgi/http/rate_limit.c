@@ -61,6 +61,7 @@ static const struct {
 	{ "ask for terminal", "Too many terminals on your network asked to sign in" },
 	{ "contest code", "You entered too many wrong codes of contests" },
 	{ "export", "You reached the hourly limit for downloads of your data" },
+	{ "unfrozen ranking", "You asked too often for a ranking without its freeze" },
 	{ "ask questions", "You asked too many questions" },
 	{ "delete account", "There were too many wrong passwords" },
 };

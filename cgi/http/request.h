@@ -89,7 +89,8 @@ struct request {
 	struct error *error;
 	enum method method;
 	bool is_head;
-	const char *path;         /* percent-decoded, "/leaderboard/x" */
+	const char *path;         /* percent-decoded, "/leaderboard/x"; NULL: not printable UTF-8 */
+	const char *raw_path;     /* as the client sent it */
 	const char *query_string; /* raw, "" if none */
 	const char *address;      /* the client's address, from nginx */
 	const char *user_agent;

@@ -26,7 +26,8 @@ struct call {
 	struct route route;
 	int scope; /* TOKEN_READ, ...; 0: any token suffices */
 	/* Names that the call accepts, separated by spaces: query parameters of a GET, else members or
-	 * fields of the body. Other names are an error. NULL: accepts all names. */
+	 * fields of the body. Other names are an error. NULL: accepts all names.
+	 * Signs after a name: `?`: the member may be null; `*`: its text may be empty. */
 	const char *takes;
 };
 struct call_table {

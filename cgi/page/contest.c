@@ -217,11 +217,11 @@ static json_t *row_json(const struct standings *standings, const struct standing
 		row->score->is_tied, "user", row->user, "points", row->score->total, "results", cells);
 }
 
-json_t *standings_json(
-	const struct contest *contest, const struct standings *standings, int64_t now_ms)
+json_t *standings_json(const struct contest *contest, const struct standings *standings,
+	size_t first, size_t end, int64_t now_ms)
 {
 	json_t *rows = json_array();
-	for (size_t i = 0; i < standings->row_count; i++)
+	for (size_t i = first; i < end; i++)
 		json_array_append_new(rows, row_json(standings, &standings->rows[i]));
 	return json_pack("{s:s, s:s, s:b, s:b, s:s, s:o, s:o}", "contest", contest->name, "state",
 		contest_state(contest, now_ms), "final", contest->final_at_ms != TIME_NULL, "frozen",
@@ -248,30 +248,26 @@ static void csv_header(struct buffer *out, const struct standings *standings)
 	csv_end_line(out);
 }
 
-void standings_csv(struct buffer *out, const struct standings *standings)
+static void csv_row(
+	struct buffer *out, const struct standings *standings, const struct standings_row *row)
 {
-	csv_header(out, standings);
-	for (size_t i = 0; i < standings->row_count; i++) {
-		const struct standings_row *row = &standings->rows[i];
-		csv_integer(out, row->score->place);
-		csv_text(out, row->score->is_tied ? "true" : "false");
-		csv_text(out, row->user);
-		csv_real(out, row->score->total);
-		for (size_t j = 0; j < standings->column_count; j++) {
-			const struct scoring_cell *cell = &row->score->cells[j];
-			if (cell->rank)
-				csv_integer(out, cell->rank);
-			else
-				csv_text(out, "");
-			csv_real(out, cell->points);
-			csv_real(out, standings->columns[j].is_seen ? row->results[j].score_ns : NAN);
-		}
-		csv_end_line(out);
+	csv_integer(out, row->score->place);
+	csv_text(out, row->score->is_tied ? "true" : "false");
+	csv_text(out, row->user);
+	csv_real(out, row->score->total);
+	for (size_t i = 0; i < standings->column_count; i++) {
+		const struct scoring_cell *cell = &row->score->cells[i];
+		if (cell->rank)
+			csv_integer(out, cell->rank);
+		else
+			csv_text(out, "");
+		csv_real(out, cell->points);
+		csv_real(out, standings->columns[i].is_seen ? row->results[i].score_ns : NAN);
 	}
+	csv_end_line(out);
 }
 
-/* Before the start there are no standings, and their columns would name the problems. */
-static int standings_of_request(
+int standings_of_request(
 	struct request *request, struct contest *contest, struct standings *standings)
 {
 	int rc = contest_of_request(request, contest);
@@ -283,25 +279,34 @@ static int standings_of_request(
 				  request->error);
 }
 
-int page_contest_json(struct request *request)
-{
-	struct contest contest;
+struct csv_progress {
 	struct standings standings;
-	int rc = standings_of_request(request, &contest, &standings);
-	request->may_be_cached = !rc;
-	return rc ? rc : respond_json(request, standings_json(&contest, &standings, now_ms()));
+	size_t next; /* row */
+};
+
+static int write_csv_rows(struct request *request)
+{
+	enum { most_bytes = 64 * 1024 };
+	struct csv_progress *progress = request->stream_state;
+	const struct standings *standings = &progress->standings;
+	while (progress->next < standings->row_count && request->body.length < most_bytes)
+		csv_row(&request->body, standings, &standings->rows[progress->next++]);
+	return 0;
 }
 
 int page_contest_csv(struct request *request)
 {
 	struct contest contest;
-	struct standings standings;
-	int rc = standings_of_request(request, &contest, &standings);
+	struct csv_progress *progress = arena_alloc(request->arena, sizeof *progress);
+	*progress = (struct csv_progress){ 0 };
+	int rc = standings_of_request(request, &contest, &progress->standings);
 	if (rc)
 		return rc;
 	response_as_text(request, arena_printf(request->arena, "%s.csv", contest.name), true);
 	request->content_type = "text/csv; charset=utf-8; header=present";
-	standings_csv(&request->body, &standings);
+	csv_header(&request->body, &progress->standings);
+	request->stream = write_csv_rows;
+	request->stream_state = progress;
 	request->may_be_cached = true;
 	return 0;
 }

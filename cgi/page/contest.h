@@ -53,10 +53,14 @@ int64_t contest_hidden_problems(const struct contest_view *view);
  * few, or if no row has points. */
 size_t standings_first_without_points(const struct standings *standings, size_t from, size_t to);
 
-/* The standings in JSON and CSV, without the names and results of problems that the reader may not
- * see. */
-json_t *standings_json(
-	const struct contest *contest, const struct standings *standings, int64_t now_ms);
-void standings_csv(struct buffer *out, const struct standings *standings);
+/* Reads the standings of the contest in the address. Before the start this is ERROR_NOT_FOUND: the
+ * columns would name the problems. */
+int standings_of_request(
+	struct request *request, struct contest *contest, struct standings *standings);
+
+/* The rows from `first` up to `end` in JSON, without the names and results of problems that the
+ * reader may not see. */
+json_t *standings_json(const struct contest *contest, const struct standings *standings,
+	size_t first, size_t end, int64_t now_ms);
 
 #endif

@@ -25,7 +25,8 @@ def pages(methods="GET"):
 
 
 def calls(path="api"):
-	"""The rows of the tables below cgi/PATH: (method, pattern, access, scope, names or None)."""
+	"""The rows of the tables below cgi/PATH: (method, pattern, access, scope, names or None). A
+	name may end with signs (struct call in cgi/http/route.h)."""
 	for file in sorted((CGI / path).glob("*routes.c")):
 		text = table(file)
 		rows = CALL.findall(text)

@@ -4,10 +4,12 @@ podium-run reports what each submission tells it to."""
 
 import gzip
 import hashlib
+import http.client
 import io
 import json
 import pathlib
 import re
+import socket
 import struct
 import subprocess
 import sys
@@ -17,7 +19,7 @@ import zipfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 import route_table  # noqa: E402
 import contract  # noqa: E402
-from client import Client  # noqa: E402
+from client import Answer, Client  # noqa: E402
 from held import Held, beside  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 import mariadb  # noqa: E402
@@ -168,6 +170,42 @@ def an_unknown_parameter_is_refused_by_name():
 		nobody.ask("GET", "/api/v1?color=red"), 400, "unknown_name", "no parameter named color"
 	)
 	equal(body["errors"][0]["field"], "color")
+	body = problem(
+		nobody.ask("GET", "/api/v1?x" + 60 * "%C3%A9"), 400, "unknown_name", "named x" + 49 * "é"
+	)
+	equal(body["errors"][0]["field"], "x" + 19 * "é")
+
+
+@test
+def an_empty_value_is_not_a_missing_one():
+	ask = program("admin").ask
+	for path, name in (
+		("leaderboards/small?version=", "version"),
+		("submissions?mode=", "mode"),
+		("admin/audit?to=", "to"),
+		("leaderboards?cursor=", "cursor"),
+	):
+		body = problem(ask("GET", f"/api/v1/{path}"), 400, "invalid", f"parameter {name} is empty")
+		equal(body["errors"][0]["field"], name)
+	path = "/api/v1/admin/announcements"
+	for member, words in (
+		({"until": ""}, "member until is empty"),
+		({"leaderboard": ""}, "member leaderboard is empty"),
+		({"text": None}, "member text is null"),
+	):
+		body = problem(ask("POST", path, {"text": "Hello", **member}), 400, "invalid", words)
+		equal(body["errors"][0]["field"], list(member)[0])
+	equal(ask("GET", path).json["items"], [])
+	problem(
+		ask("PATCH", "/api/v1/admin/leaderboards/small", {"visibility": None}),
+		400,
+		"invalid",
+		"member visibility is null",
+	)
+	problem(program("ada").hand_in("small", fields=[("mode", "")]), 400, "invalid", "mode is empty")
+	for value in None, "":
+		answer = ask("PATCH", "/api/v1/admin/leaderboards/small", {"license": value})
+		equal((answer.status, answer.json["license"]), (200, None))
 
 
 @test
@@ -199,6 +237,61 @@ def errors_made_by_nginx_have_the_same_form():
 		(answer.status, answer.headers["Content-Type"], list(answer.json)),
 		(413, "application/json", ["detail"]),
 	)
+
+
+def send_line(line, *headers):
+	"""Sends a first line and headers as they are. Returns the answer, whatever its form."""
+	with socket.create_connection(("127.0.0.1", site.port)) as connection:
+		lines = [line, b"Host: podium", b"Connection: close", *headers, b"", b""]
+		connection.sendall(b"\r\n".join(lines))
+		answer = http.client.HTTPResponse(connection)
+		answer.begin()
+		return Answer(answer)
+
+
+@test
+def errors_of_nginx_and_of_unreadable_addresses_have_the_form_of_the_interface():
+	cases = [
+		(b"GET %sx%%00 HTTP/1.1", [], 400),
+		(b"GET %sx%%01 HTTP/1.1", [], 400),
+		(b"GET %sx%%ff HTTP/1.1", [], 400),
+		(b"GET %sx\x01y HTTP/1.1", [], 400),
+		(b"GET http://podium%sx%%00 HTTP/1.1", [], 400),
+		(b"GET %sx HTTP/1.1", [b"X-Long: " + 9000 * b"x"], 400),
+		(b"GET %sx HTTP/1.1", [b"Content-Length: x"], 400),
+		(b"GET %sx HTTP/1.1", [b"Transfer-Encoding: x"], 400),
+		(b"GET %sx HTTP/9.1", [], 400),
+		(b"GET %s" + 9000 * b"x" + b" HTTP/1.1", [], 414),
+	]
+	for prefix, content_type in (
+		(b"/api/v1/", "application/problem+json"),
+		(b"/popcorn/", "application/json"),
+		(b"/", "text/html; charset=utf-8"),
+	):
+		for line, headers, status in cases:
+			answer = send_line(line % prefix, *headers)
+			equal(
+				(line[:30], prefix, answer.status, answer.headers["Content-Type"]),
+				(line[:30], prefix, status, content_type),
+			)
+			if content_type == "application/problem+json":
+				contract.check(
+					{"$ref": "#/components/schemas/Problem"}, answer.json, str(line[:30])
+				)
+				equal((answer.json["status"], bool(answer.json["detail"])), (status, True))
+
+
+@test
+def a_method_that_nginx_refuses_gets_the_methods_of_the_address():
+	for path, allowed in (
+		(b"/api/v1/me", "GET, HEAD"),
+		(b"/api/v1/submissions/1/note", "PUT"),
+		(b"/api/v1/admin/leaderboards/small", "GET, HEAD, PATCH, DELETE"),
+	):
+		for method in (b"TRACE", b"CONNECT", b"OPTIONS", b"PROPFIND"):
+			answer = send_line(b"%s %s HTTP/1.1" % (method, path))
+			problem(answer, 405, "method")
+			equal((method, answer.headers["Allow"]), (method, allowed))
 
 
 # ---- caching ----
@@ -1296,7 +1389,11 @@ OLD_NAMES = {
 def calls():
 	"""Returns every row of the route tables as {(method, pattern): (access, scope, names)}."""
 	return {
-		(method, pattern): (access, scope, None if names is None else set(names))
+		(method, pattern): (
+			access,
+			scope,
+			None if names is None else {name.rstrip("?*") for name in names},
+		)
 		for method, pattern, access, scope, names in route_table.calls()
 	}
 
@@ -1335,6 +1432,24 @@ def the_description_has_exactly_the_routes_with_their_parameters_and_access():
 			(key, anybody, scopes, described_names if names is not None else None),
 			(key, access == "ANYONE", {scope}, names),
 		)
+
+
+@test
+def the_description_says_which_members_may_be_null():
+	for method, pattern, _, _, names in route_table.calls():
+		nullable = {name.rstrip("?*") for name in names if "?" in name}
+		path, call = next(
+			(path, methods[method])
+			for path, methods in contract.document()["paths"].items()
+			if method in methods and contract.pattern_of(path) == pattern
+		)
+		told = {
+			name
+			for content in call.get("requestBody", {}).get("content", {}).values()
+			for name, member in contract.resolved(content["schema"])["properties"].items()
+			if "null" in member.get("type", ())
+		}
+		equal((method, path, nullable), (method, path, told))
 
 
 @test

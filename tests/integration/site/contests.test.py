@@ -760,6 +760,34 @@ SLOW = [f"slow{number}" for number in range(1, 8)]
 
 
 @test
+def standings_come_in_pages_and_the_file_is_whole():
+	sql(
+		"INSERT INTO users (name, password_hash) SELECT CONCAT('pager', seq), '!' FROM "
+		"seq_1000_to_2500; INSERT INTO contest_entrants (contest_id, user_id) SELECT c.id, u.id "
+		"FROM contests c, users u WHERE c.name = 'api-cup' AND u.name LIKE 'pager%'"
+	)
+	program = Program(site.url, make_token(ada, "pages", "read"))
+	path = "/api/v1/contests/api-cup/standings"
+	first = program.ask("GET", path)
+	equal((len(first.json["rows"]), first.json["rows"][0]["user"]), (50, "ada"))
+	contains(first.headers["Link"], f'<{path}?cursor={first.json["next"]}>; rel="next"')
+	names, page = [], {"next": None}
+	while True:
+		page = program.read(path, limit=100, **({"cursor": page["next"]} if names else {}))
+		names += [row["user"] for row in page["rows"]]
+		if page["next"] is None:
+			break
+		equal(len(page["rows"]), 100)
+	expected = ["ada"] + [f"pager{number}" for number in range(1000, 2501)]
+	equal(sorted(names), sorted(expected))
+	equal(len(anyone.fresh("/contest/api-cup.json").json["rows"]), 50)
+	equal(program.ask("GET", f"{path}?limit=101").status, 400)
+	table = list(csv.reader(io.StringIO(anyone.fresh("/contest/api-cup.csv").text)))
+	equal([row[2] for row in table], ["user", *names])
+	sql("DELETE FROM users WHERE name LIKE 'pager%'")
+
+
+@test
 def the_newest_row_of_a_reveal_is_in_sight():
 	sql("INSERT INTO users (name, password_hash) SELECT CONCAT('slow', seq), '!' FROM seq_1_to_7")
 	site.manage("contest", "create", "many", "title=Many", "starts=2020-01-01", "ends=2020-01-02")

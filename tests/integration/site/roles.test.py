@@ -273,6 +273,10 @@ def the_jury_sees_the_true_ranking_during_a_freeze():
 		["ada", "bob"],
 	)
 	equal(standing(), before)
+	answers = [ask("judy", "GET", "admin/leaderboards/small/unfrozen") for _ in range(30)]
+	equal((answers[0].status, answers[-1].status), (200, 429))
+	contains(answers[-1].json["detail"], "You asked too often for a ranking without its freeze.")
+	equal(get("judy", "/admin/leaderboard/small/unfrozen").status, 429)
 	ok(post("carl", "/admin/leaderboard/small/publishing", ("action", "lift"), ("confirm", "yes")))
 
 
