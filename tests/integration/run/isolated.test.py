@@ -993,18 +993,24 @@ def a_reference_for_cuda_says_so_on_the_cpu():
 
 @test
 def code_of_the_task_that_takes_too_long_is_an_internal_error():
-	for old, seconds, part in (
-		("    return [a, b]", 600, "not done when the limit of 2 s was reached in test 1 of 2"),
-		("    return output ==", 600, "not done when the limit of 2 s was reached in test 1 of 2"),
-		("    return [a, b]", 0.5, "The task's own code took "),
+	waiting = (
+		"import time\ncalls = []\ndef custom_kernel(data):\n    calls.append(data)\n"
+		"    time.sleep(600 * (len(calls) > 1))\n    return sum(data)\n"
+	)
+	for old, seconds, limit_s, submission, part in (
+		("    return [a, b]", 600, 2, KERNEL, "not done when the limit of 2 s was reached in test 1"),
+		("    return output ==", 600, 2, KERNEL, "not done when the limit of 2 s was reached in"),
+		# The submission is stopped at the limit. Most of the time was the task's.
+		("    return [a, b]", 2, 12, waiting, "The task's own code took "),
 	):
 		slow = REFERENCE.replace(old, f"    import time; time.sleep({seconds})\n{old}")
 		result = expect(
 			"internal error",
 			"The task failed, not the submission",
 			part,
+			submission=submission,
 			reference=slow,
-			definition=split_task(test_timeout_s=2),
+			definition=split_task(test_timeout_s=limit_s),
 			runners=[one()],
 		)
 		lacks(result.verdicts[0], "machine_failed")

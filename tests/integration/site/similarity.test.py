@@ -60,7 +60,6 @@ def settle():
 	last = value("SELECT MAX(id) FROM submissions")
 	until(
 		lambda: value("SELECT submission_id FROM similarity_progress") == last,
-		60,
 		explain=lambda: sql("SELECT * FROM similarity_progress"),
 	)
 
