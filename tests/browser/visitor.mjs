@@ -22,8 +22,8 @@ const FLAGS = ['--disable-gpu', '--disable-quic', '--no-first-run',
 const TEST_FLAGS =
 	['--js-flags=--no-opt,--no-maglev,--no-concurrent-recompilation', '--in-process-gpu'];
 const CHROMIUMS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
-const SCENE_LIMIT_MS = 240_000, PAGE_LIMIT_MS = 30_000;
-export const RUN_LIMIT_MS = 150_000;
+const SCENE_LIMIT_MS = 480_000, PAGE_LIMIT_MS = 30_000;
+export const RUN_LIMIT_MS = 300_000;
 
 if (!url) {
 	console.error('PODIUM_URL is not set. Use tests/run browser, or: '
