@@ -151,7 +151,7 @@ def bench_claims():
 @test
 def bench_turnaround():
 	told = bench("tests/bench/turnaround.py", PODIUM_PYTHON="")
-	matches(told, r"vectoradd_py/samples/right.py, later +[\d.]+ ")
+	matches(told, r"vectoradd_py/samples/right.py \([a-z]+\), later +[\d.]+ ")
 
 
 @test

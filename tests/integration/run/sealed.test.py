@@ -14,7 +14,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
-from processes import descendants  # noqa: E402
+from processes import command_of, descendants  # noqa: E402
 from readable import readable_copy  # noqa: E402
 from runner import BUILD, GPU, HANG_S, PYTHON, Runner, cu_task, job, task  # noqa: E402
 from tap import Skip, contains, equal, run, test, until  # noqa: E402
@@ -102,7 +102,11 @@ def a_comparison_starts_six_programs():
 @test
 def no_process_is_left():
 	expect("passed", submission="if os.fork() == 0: time.sleep(600)\n")
-	until(lambda: len(descendants(kept[0].process.pid)) <= 1, HANG_S)
+	until(
+		lambda: all("podium-zygote" in command_of(pid) for pid in descendants(kept[0].process.pid)),
+		HANG_S,
+		explain=lambda: [command_of(pid) for pid in descendants(kept[0].process.pid)],
+	)
 
 
 @test
