@@ -90,7 +90,8 @@ def matches(text, pattern):
 def bench_data():
 	(command,) = [line for line in commands if "tests/bench/data.py" in line]
 	process = subprocess.Popen(
-		["sh", "-c", command],
+		# A test in the background ignores this signal, and its children would too.
+		["env", "--default-signal=INT", "sh", "-c", command],
 		cwd=ROOT,
 		env=environment(SMALL),
 		stdin=subprocess.DEVNULL,

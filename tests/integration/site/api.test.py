@@ -542,13 +542,13 @@ def an_invalid_submission_is_refused_with_the_field_at_fault():
 		"unknown_name",
 		"colour",
 	)
-	for body in (
-		b"{",
-		b"[]",
-		b'{"mode": "test", "mode": "test"}',
-		b'{"code": "\\u0000"}',
-		b"",
-		b'{"a":' * 5000,
+	for body, status, code in (
+		(b"{", 400, "invalid"),
+		(b"[]", 400, "invalid"),
+		(b'{"mode": "test", "mode": "test"}', 400, "invalid"),
+		(b'{"code": "\\u0000"}', 400, "invalid"),
+		(b"", 400, "invalid"),
+		(b'{"a":' * 5000, 413, "too_large"),
 	):
 		problem(
 			program("ada").ask(
@@ -557,8 +557,8 @@ def an_invalid_submission_is_refused_with_the_field_at_fault():
 				body,
 				{"Content-Type": "application/json"},
 			),
-			400,
-			"invalid",
+			status,
+			code,
 		)
 	problem(
 		program("ada").ask(
