@@ -1,5 +1,5 @@
-"""A proxy in front of MariaDB that lets a chosen statement fail: by a deadlock, a full disk, a broken
-connection, or a database that is gone."""
+"""A proxy in front of MariaDB that lets a chosen statement fail: by a deadlock, a full disk, a
+broken connection, or a database that is gone."""
 
 import os
 import socket
@@ -50,8 +50,8 @@ class Line:
 		threading.Thread(target=self.answer, daemon=True).start()
 
 	def answer(self):
-		"""Passes on what the server sends. Each answer begins a chunk, because the client waits for it
-		before it sends more."""
+		"""Passes on what the server sends. Each answer begins a chunk, because the client waits for
+		it before it sends more."""
 		while data := read(self.server):
 			if self.swallows.is_set():
 				self.swallows.clear()

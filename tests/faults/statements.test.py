@@ -236,8 +236,8 @@ REQUESTS = {
 
 
 def points(statements):
-	"""Each fault at each statement, which its text and its number among equal ones name. Also whether
-	everything is stored by then."""
+	"""Each fault at each statement, which its text and its number among equal ones name. Also
+	whether everything is stored by then."""
 	last = max(place for place, one in enumerate(statements) if is_write(one) or one == "COMMIT")
 	for fault in FAULTS:
 		for place, statement in enumerate(statements):

@@ -5,6 +5,7 @@
 #include "cgi/render/highlight.h"
 #include "cgi/render/line_link.h"
 
+#include "lib/base/text.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_tokens(enum source_language language, const char *code)
@@ -64,9 +65,12 @@ static void check_html(const char *code, const char *file_name)
 		else
 			buffer_byte(&text, unescape(&at));
 	require(depth == 0);
-	for (const char *at = code; *at; at++)
-		if (*at != '\r' || at[1] != '\n')
+	for (const char *at = code; *at;) {
+		size_t mark = text_append_mark(&wanted, at);
+		if (!mark && (*at != '\r' || at[1] != '\n'))
 			buffer_byte(&wanted, *at);
+		at += mark ? mark : 1;
+	}
 	if (wanted.length && wanted.data[wanted.length - 1] != '\n')
 		buffer_byte(&wanted, '\n');
 	require(strcmp(buffer_string(&text), buffer_string(&wanted)) == 0);

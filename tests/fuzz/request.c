@@ -125,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	cleanup_database struct database *db = database_lazy(&config);
 	struct error error = { 0 };
 	const char *query = strchr(address, '?');
+	const char *raw_path = arena_strndup(arena, address, strcspn(address, "?"));
 	struct request request = {
 		.arena = arena,
 		.config = &config,
@@ -132,7 +133,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		.error = &error,
 		.method = method_of(method),
 		.cookies = cookies,
-		.path = form_decode_path(arena, arena_strndup(arena, address, strcspn(address, "?"))),
+		.raw_path = raw_path,
+		.path = form_decode_path(arena, raw_path),
 		.query_string = query ? query + 1 : "",
 		.address = "127.0.0.1",
 		.user_agent = "",
