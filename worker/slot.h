@@ -23,7 +23,7 @@ struct slot {
 	size_t all_count;
 	const struct tools *tools;
 	const char *runner_program;
-	/* Why this host may run no job; NULL: it may (lib/job/required_walls.h). */
+	/* Why this host may run no job; NULL: it may (lib/base/required_walls.h). */
 	const char *obstacle;
 	struct cache *cache; /* shared by all slots of the worker */
 	bool hands_in;       /* podium-web completes our jobs (lib/judging/job_completion.h) */

@@ -1,8 +1,8 @@
 #include "worker/slurm_launch.h"
 
+#include "lib/base/required_walls.h"
 #include "lib/base/scope.h"
 #include "lib/job/programs.h"
-#include "lib/job/required_walls.h"
 
 #include <stdlib.h>
 

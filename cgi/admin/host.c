@@ -3,8 +3,8 @@
 #include "cgi/admin/host.h"
 
 #include "cgi/page/pages.h"
+#include "lib/base/required_walls.h"
 #include "lib/base/text.h"
-#include "lib/job/required_walls.h"
 #include "templates/admin_host.h"
 
 #include <jansson.h>

@@ -2,11 +2,11 @@
  * worker and what it lacks. podium-run does the checks. */
 #include "cli/admin/admin.h"
 #include "lib/base/config.h"
+#include "lib/base/required_walls.h"
 #include "lib/base/scope.h"
 #include "lib/identity/passkey_site.h"
 #include "lib/identity/provider.h"
 #include "lib/job/programs.h"
-#include "lib/job/required_walls.h"
 #include "lib/mail/smtp.h"
 
 #include <errno.h>

@@ -58,7 +58,7 @@ struct config {
 	/* folder of fetched files; empty: one in worker_directory for this user */
 	char worker_cache[256];
 	int64_t worker_cache_mib; /* size limit of worker_cache; 0: keep nothing */
-	/* walls of the sandbox without which jobs may run (lib/job/required_walls.h) */
+	/* walls of the sandbox without which jobs may run (lib/base/required_walls.h) */
 	char accept_missing_walls[64];
 	char device_locks[256]; /* folder of device lock files; empty: /run/lock, else /tmp */
 	int64_t worker_cpu;     /* 1: always offer the CPU as a device; 0: only without a GPU */

@@ -3,9 +3,9 @@
 #include "lib/base/arena.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "lib/base/required_walls.h"
 #include "lib/base/scope.h"
 #include "lib/base/write.h"
-#include "lib/job/required_walls.h"
 
 #include <errno.h>
 #include <fcntl.h>

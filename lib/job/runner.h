@@ -27,7 +27,7 @@ struct runner {
 
 /* Starts `program` and waits until it reports that it is ready. If `wake` becomes readable first,
  * stops it again and returns an error. `python`: the interpreter to warm up, or "".
- * `accepted_walls`: the setting of lib/job/required_walls.h; NULL: jobs require no wall. */
+ * `accepted_walls`: the setting of lib/base/required_walls.h; NULL: jobs require no wall. */
 int runner_start(struct runner *runner, const char *program, const char *directory,
 	const char *python, const char *accepted_walls, int wake, struct error *error);
 

@@ -2,8 +2,8 @@
 
 #include "lib/base/format.h"
 #include "lib/base/member.h"
+#include "lib/base/required_walls.h"
 #include "lib/base/scope.h"
-#include "lib/job/required_walls.h"
 
 #include <ctype.h>
 #include <fcntl.h>

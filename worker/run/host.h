@@ -47,7 +47,7 @@ json_t *host_checks(const struct host *host);
 
 /* Adds a check for each wall of the sandbox, from what sandbox_walls() returned. A missing wall is
  * a warning, or a fault if jobs require the wall and `accepted` does not name it
- * (lib/job/required_walls.h). `accepted` NULL: jobs require no wall. */
+ * (lib/base/required_walls.h). `accepted` NULL: jobs require no wall. */
 void host_add_walls(json_t *checks, const json_t *walls, const char *accepted);
 
 /* Prints the checks and the interpreter for Python tasks (NULL: none) for people. False if there is

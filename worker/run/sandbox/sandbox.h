@@ -78,7 +78,7 @@ void sandbox_unmount_job(const struct sandbox_host *host, const char *folder);
  * text. */
 char *sandbox_missing(const struct sandbox_host *host);
 
-/* The same for the required walls (lib/job/required_walls.h) that `accepted` does not name. */
+/* The same for the required walls (lib/base/required_walls.h) that `accepted` does not name. */
 char *sandbox_unaccepted(const struct sandbox_host *host, const char *accepted);
 
 /* Tries to break each wall from inside a sandbox and returns the results:

@@ -1,6 +1,6 @@
 #include "lib/base/buffer.h"
+#include "lib/base/required_walls.h"
 #include "lib/base/scope.h"
-#include "lib/job/required_walls.h"
 #include "worker/run/sandbox/sandbox.h"
 #include "worker/run/sandbox/watchdog.h"
 

@@ -1,8 +1,8 @@
 /* The walls of the sandbox without which a worker takes no job: files, network and processes. The
  * setting accept_missing_walls names those that a worker may lack all the same. `accepted` is this
  * setting: names separated by commas; NULL: none. */
-#ifndef PODIUM_LIB_JOB_REQUIRED_WALLS_H
-#define PODIUM_LIB_JOB_REQUIRED_WALLS_H
+#ifndef PODIUM_LIB_BASE_REQUIRED_WALLS_H
+#define PODIUM_LIB_BASE_REQUIRED_WALLS_H
 
 #include "lib/base/arena.h"
 #include "lib/base/error.h"

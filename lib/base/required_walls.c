@@ -1,4 +1,4 @@
-#include "lib/job/required_walls.h"
+#include "lib/base/required_walls.h"
 
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
