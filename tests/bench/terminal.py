@@ -34,7 +34,7 @@ TURNS, CONNECTIONS = (
 BUILD = ROOT / os.environ.get("B", "build/release")
 BOARD = "/leaderboard/bench?gpu=H200"
 BUDGET_MS = 20  # the time that any public page may take
-THREADS = 8
+THREADS = min(8, POLLS)
 
 
 class Terminals:
