@@ -243,7 +243,7 @@ static void check_description(struct task_reader *reader)
 {
 	const char *text = reader->task->description;
 	struct error fault;
-	if (markdown_check(text, strlen(text), &fault))
+	if (text && markdown_check(text, strlen(text), &fault))
 		task_fault(reader, NULL, "description", "%s", fault.text);
 }
 

@@ -24,7 +24,7 @@ SMALL = {
 	"BENCH_FOLDER": str(scratch / SIZE),
 	"SIZE": SIZE,
 	"CONNECTIONS": "2",
-	"SECONDS_PER_TURN": "0.05",
+	"SECONDS_PER_TURN": "0.4",
 }
 
 
@@ -114,7 +114,7 @@ def bench_data():
 
 @test
 def bench_pages():
-	told = bench("tests/bench/run", **SMALL, SECONDS_PER_PAGE="0.05", SECONDS_OPEN="0.1")
+	told = bench("tests/bench/run", **SMALL, SECONDS_PER_PAGE="0.2", SECONDS_OPEN="0.1")
 	matches(told, r"user1   /submission/\d+/artifact/\d+ +\d+ ")
 	matches(told, r"board, cache off +\d+ pages/s")
 	matches(told, r"bare program, 80% of \d+ +\d+ ")
@@ -138,7 +138,7 @@ def bench_scale():
 @test
 def bench_growth():
 	told = bench(
-		"tests/bench/growth.py", TURNS="1", SECONDS_PER_PAGE="0.05", BENCH_FOLDER=str(scratch)
+		"tests/bench/growth.py", TURNS="1", SECONDS_PER_PAGE="0.2", BENCH_FOLDER=str(scratch)
 	)
 	matches(told, r"\| a claim \| [\d.]+ \([\d.]+\) \|")
 
