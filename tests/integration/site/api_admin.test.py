@@ -437,7 +437,8 @@ def a_leaderboard_can_be_created_changed_archived_and_deleted():
 	equal(ask("carl", "GET", "leaderboards/fresh").json, changed)
 	equal(bool(ask("carl", "POST", "leaderboards/fresh/archive").json["archived_at"]), True)
 	equal(ask("carl", "PATCH", "leaderboards/fresh", {"archived": False}).json["archived_at"], None)
-	for wrong in ({}, {"confirm": "small"}, {"confirm": None}):
+	equal(ask("carl", "DELETE", "leaderboards/fresh", {"confirm": None}).status, 400)
+	for wrong in ({}, {"confirm": "small"}):
 		problem(
 			ask("carl", "DELETE", "leaderboards/fresh", wrong),
 			400,
