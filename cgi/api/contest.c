@@ -104,6 +104,9 @@ int api_contest_register(struct request *request)
 	struct contest contest;
 	const char *code;
 	int rc = api_text_or_nothing(request, "code", &code);
+	if (!rc && strlen(code) > contest_most_code_bytes)
+		rc = fail_field(
+			request->error, "code", "A code has at most %d bytes.", contest_most_code_bytes);
 	if (!rc)
 		rc = contest_of_request(request, &contest);
 	if (!rc)

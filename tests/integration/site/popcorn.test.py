@@ -1027,7 +1027,7 @@ def a_terminal_gets_the_scopes_it_asked_for_that_its_owner_has():
 	for body, words in (
 		({"name": "x", "scopes": ["root"]}, "no scope of this name"),
 		({"name": "a\nb"}, "one line"),
-		({"name": ""}, "one line"),
+		({"name": ""}, "is empty"),
 		({"name": "x" * 65}, "one line"),
 		({"name": "x", "colour": "red"}, "colour"),
 	):

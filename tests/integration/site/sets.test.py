@@ -496,8 +496,8 @@ def pages_of_versions_link_each_other_and_keep_to_their_own():
 	for link in (
 		"/leaderboard/sort",
 		"/leaderboard/sort?gpu=CPU&version=1",
-		"/leaderboard/sort.json?gpu=CPU&version=1",
-		"/leaderboard/sort.csv?gpu=CPU&version=1",
+		"/leaderboard/sort.json?gpu=CPU&version=1&page=all",
+		"/leaderboard/sort.csv?gpu=CPU&version=1&page=all",
 		"/leaderboard/sort/task?version=1",
 		"/leaderboard/sort/template/Python?version=1",
 	):
