@@ -371,10 +371,10 @@ def programs_choose_notifications():
 	contains(
 		refused.json["detail"], '"spam" is no kind of e-mail. The kinds are overtaken, finished'
 	)
-	for body in ({}, {"kinds": None}):
+	for body, reason in (({}, "missing"), ({"kinds": None}, "null")):
 		refused = program.ask("PUT", address, body)
 		equal((body, refused.status), (body, 400))
-		contains(refused.json["detail"], "The member kinds is missing.")
+		contains(refused.json["detail"], f"The member kinds is {reason}.")
 	equal(value("SELECT kinds FROM mail_addresses"), "trouble")
 	without = Program(site.url, make_token(carl, "notifications", "read", "submit"))
 	equal(without.ask("PUT", address, {"kinds": []}).status, 409)
