@@ -528,7 +528,7 @@ def texts_that_are_too_large_are_refused_together():
 			{"definition": f"{fields['definition']}# {large}", "template_Python": large + "x"},
 			("2 problems", "the file task.yml is larger than", "the file submission.py is larger"),
 		),
-		({"description": large}, ("a problem", "the file task.yml is larger than 4 MiB")),
+		({"description": large}, ("a problem", "the text is longer than 131072 bytes")),
 		({"template_Python": large[: 1 << 20]}, ("a problem", "is larger than 1 MB")),
 	):
 		answer = send_editor({**fields, **change}, "save")
@@ -585,7 +585,7 @@ def faults_are_listed_and_the_texts_stay_as_typed():
 				equal(fields_of(answer)[name], text)
 	wrong = {"template_Python": "", "definition": f"{fields['definition']}more: 1\n"}
 	answer = whole(send_editor({**fields, **wrong, "description": "x" * (4 << 20)}, "save"))
-	for sentence in ("2 problems", "is empty", 'no key "more"', "yml is larger than 4 MiB"):
+	for sentence in ("2 problems", "is empty", 'no key "more"', "is longer than 131072 bytes"):
 		contains(answer.words(), sentence)
 	equal(stored(), before)
 	equal(dora.post(EDITED, [("action", "save")], csrf=dora.csrf("/account")).status, 403)
