@@ -127,7 +127,7 @@ int gpu_list_command(int argc, char **argv)
 	for (size_t i = 0; i < lost_count; i++)
 		admin_say("%-16s %s of %s is in quarantine: %s", lost[i].model, lost[i].uuid,
 			lost[i].worker, lost[i].reason);
-	return count ? admin_done : admin_failed;
+	return count || lost_count ? admin_done : admin_failed;
 }
 
 /* ---- gpu release ---- */
