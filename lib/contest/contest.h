@@ -123,8 +123,8 @@ int contest_change(struct database *db, struct arena *arena, const struct contes
 
 /* Registers a person, or their team in the contest. The contest's closed leaderboards get that
  * account as a member. Fails after the end, and with the field code for a wrong code. An account
- * that is registered already stays so. contest_leave withdraws the actor's registration before the start
- * and notes who did. */
+ * that is registered already stays so. contest_leave withdraws the actor's registration before the
+ * start and notes who did. */
 int contest_register(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t person_id, const char *code, struct error *error);
 int contest_leave(struct database *db, struct arena *arena, const struct contest *contest,

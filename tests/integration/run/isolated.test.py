@@ -998,7 +998,13 @@ def code_of_the_task_that_takes_too_long_is_an_internal_error():
 		"    time.sleep(600 * (len(calls) > 1))\n    return sum(data)\n"
 	)
 	for old, seconds, limit_s, submission, part in (
-		("    return [a, b]", 600, 2, KERNEL, "not done when the limit of 2 s was reached in test 1"),
+		(
+			"    return [a, b]",
+			600,
+			2,
+			KERNEL,
+			"not done when the limit of 2 s was reached in test 1",
+		),
 		("    return output ==", 600, 2, KERNEL, "not done when the limit of 2 s was reached in"),
 		# The submission is stopped at the limit. Most of the time was the task's.
 		("    return [a, b]", 2, 12, waiting, "The task's own code took "),

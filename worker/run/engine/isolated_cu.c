@@ -264,7 +264,7 @@ struct kit {
 };
 
 /* The kits of the last few versions of tasks. */
-static struct kit kits[4];
+static struct kit kits[8];
 static uint64_t kits_asked;
 
 static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_t length)
@@ -501,6 +501,9 @@ static int make_kit(struct run *run, struct stage *stage, const struct nvcc *nvc
 		fill_kit(kit, programs);
 		return 0;
 	}
+	/* A program looks only for new messages, and the cancellation may have ended the one before. */
+	if (inbox_look(run->inbox))
+		return fail(error, ERROR_SYSTEM, "The job was cancelled.");
 	int rc = store_key ? reopen_stage(run, stage, error) : 0;
 	return rc ? rc : build_kit(run, stage, nvcc, store_key, kit, error);
 }
@@ -633,6 +636,10 @@ int isolated_cu_compile(struct run *run, struct stage *stage, struct error *erro
 	nvcc_add(&nvcc, "-I.");
 	if ((rc = get_kit(run, stage, &nvcc, &kit, error)))
 		return rc;
+	if (run->job->mode == JOB_KIT) {
+		stage->judgement.verdict = VERDICT_PASSED;
+		return kit->obstacle ? fail(error, ERROR_INPUT, "%s", kit->obstacle) : 0;
+	}
 	if (kit->obstacle) {
 		rc = use_weaker_engine(run, kit->obstacle, error);
 		return rc || run->engine == ENGINE_CUSTOM ? rc : isolated_cu_compile(run, stage, error);
