@@ -36,6 +36,7 @@ EMBED(wire_h, "harness/isolated/wire.h");
 EMBED(withheld_h, "harness/isolated/withheld.h");
 EMBED(native_h, "harness/isolated/native.h");
 EMBED(build_cu, "harness/isolated/build_cu");
+EMBED(compile_cu, "harness/isolated/compile_cu");
 EMBED(native_o, NATIVE_OBJECT);
 EMBED(builder_cu, "harness/sealed/builder.cu");
 EMBED(wraps_cu, "harness/sealed/wraps.cu");
@@ -550,6 +551,9 @@ static int write_submission(
 	int rc = write_task(run, form->slot, error), folder = run->workspace.run;
 	if (!rc)
 		rc = folder_write(folder, run->job->slot, text, length, 0444, error);
+	if (!rc)
+		rc = folder_write(folder, NVCC_SCRIPT, embedded_compile_cu,
+			(size_t)(embedded_compile_cu_end - embedded_compile_cu), 0444, error);
 	if (!rc && is_sealed(run))
 		rc = write_object(folder, kit, KIT_WRAPS, error);
 	if (!rc && form->slot)
@@ -601,6 +605,7 @@ static int compile_rival(struct run *run, struct stage *stage, const struct nvcc
 		|| (rc = write_submission(run, kit, run->job->rival, run->job->rival_length, error)))
 		return rc;
 	struct process process = nvcc_process(run, nvcc);
+	process.arguments = nvcc_script_words(nvcc);
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	struct stage scratch = *stage;
 	if ((rc = stage_try_program(run, &scratch, &process, result, error)))
