@@ -293,7 +293,7 @@ $(B)/harness/sealed/launch: $(B)/harness/sealed/launch.o $(B)/libsealed.a $(B)/l
 $(B)/harness/isolated/native.o: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -r -nostdlib -o $@ $(ISOLATED)
-$(B)/worker/run/engine/isolated_cu.o: $(wildcard harness/isolated/*.cu harness/isolated/*.h harness/sealed/*.cu harness/sealed/*.h) harness/isolated/build_cu $(B)/harness/isolated/native.o
+$(B)/worker/run/engine/isolated_cu.o: $(wildcard harness/isolated/*.cu harness/isolated/*.h harness/sealed/*.cu harness/sealed/*.h) harness/isolated/build_cu harness/isolated/compile_cu $(B)/harness/isolated/native.o
 $(B)/worker/run/engine/isolated_cu.o: override CFLAGS += -DNATIVE_OBJECT='"$(B)/harness/isolated/native.o"'
 
 # A test is linked with the library whose headers it includes.

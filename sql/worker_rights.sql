@@ -64,6 +64,17 @@ CREATE OR REPLACE VIEW @worker@.assignments AS
 CREATE OR REPLACE VIEW @worker@.assignment_files AS
   SELECT job_id, path, sha256, content FROM @main@.assignment_files
   WHERE job_id IN (SELECT id FROM @worker@.jobs WHERE state = 'running');
+-- ---- tasks whose kits the worker builds before a job needs them (worker/kits.h) ----
+
+CREATE OR REPLACE VIEW @worker@.kits AS
+  SELECT gpu, task_version_id, definition, engine FROM @main@.kits
+  WHERE gpu IN (SELECT model FROM @worker@.gpus);
+CREATE OR REPLACE VIEW @worker@.kit_files AS
+  SELECT task_version_id, path, sha256, content FROM @main@.kit_files
+  WHERE task_version_id IN (SELECT task_version_id FROM @worker@.kits);
+
+-- ---- what the worker writes about its jobs ----
+
 CREATE OR REPLACE VIEW @worker@.stages AS
   SELECT * FROM @main@.stages WHERE job_id IN (SELECT id FROM @worker@.jobs WHERE state = 'running')
     WITH CASCADED CHECK OPTION;
@@ -172,6 +183,8 @@ GRANT SELECT ON @worker@.queue_by_turn TO @worker@;
 GRANT SELECT ON @worker@.queue_running TO @worker@;
 GRANT SELECT ON @worker@.assignments TO @worker@;
 GRANT SELECT ON @worker@.assignment_files TO @worker@;
+GRANT SELECT ON @worker@.kits TO @worker@;
+GRANT SELECT ON @worker@.kit_files TO @worker@;
 GRANT SELECT,
   INSERT (name, version, protocol, host, checks, instance, figures, started_at, seen_at),
   UPDATE (version, protocol, host, checks, instance, figures, started_at, seen_at)

@@ -54,19 +54,24 @@ static const struct statement RIVAL_SOURCE = SELECT(struct content_row, CONTENT_
 static const struct statement FILE_CONTENT = SELECT(struct content_row, CONTENT_COLUMNS,
 	"SELECT content FROM assignment_files WHERE job_id = ? AND sha256 = ?");
 
+static const struct statement KIT_FILES = SELECT(struct task_file_row, FILE_COLUMNS,
+	"SELECT path, sha256 FROM kit_files WHERE task_version_id = ? ORDER BY path");
+static const struct statement KIT_CONTENT = SELECT(struct content_row, CONTENT_COLUMNS,
+	"SELECT content FROM kit_files WHERE task_version_id = ? AND sha256 = ?");
+
 struct reading {
 	struct database *db;
 	struct arena *arena;
 	struct cache *cache;
-	int64_t job_id;
+	int64_t id; /* of the job, or of the task version of a kit */
 };
 
 static int fetch_content(const struct reading *reading, const struct statement *statement,
 	const struct blob_value *sha256, struct blob_value *content, struct error *error)
 {
 	struct content_row row;
-	int rc = database_row(reading->db, reading->arena, statement, &row, error, "ib",
-		reading->job_id, sha256->bytes, sha256->length);
+	int rc = database_row(reading->db, reading->arena, statement, &row, error, "ib", reading->id,
+		sha256->bytes, sha256->length);
 	if (rc == ERROR_NOT_FOUND || (!rc && !row.content.bytes))
 		return fail(error, ERROR_SYSTEM, "A file's content is missing in the database.");
 	if (!rc)
@@ -86,16 +91,16 @@ static int read_content(const struct reading *reading, const struct statement *s
 	return rc;
 }
 
-static int read_files(
-	const struct reading *reading, struct file **files, size_t *count, struct error *error)
+static int read_files(const struct reading *reading, const struct statement *list,
+	const struct statement *one, struct file **files, size_t *count, struct error *error)
 {
 	struct task_file_row *rows;
-	int rc = database_rows(
-		reading->db, reading->arena, &FILES, &rows, count, error, "i", reading->job_id);
+	int rc =
+		database_rows(reading->db, reading->arena, list, &rows, count, error, "i", reading->id);
 	*files = rc ? NULL : arena_array(reading->arena, struct file, *count);
 	for (size_t i = 0; !rc && i < *count; i++) {
 		struct blob_value content;
-		rc = read_content(reading, &FILE_CONTENT, &rows[i].sha256, &content, error);
+		rc = read_content(reading, one, &rows[i].sha256, &content, error);
 		if (!rc)
 			(*files)[i] = (struct file){ rows[i].path, content.bytes, content.length };
 	}
@@ -132,12 +137,15 @@ int assignment_read(struct database *db, struct arena *arena, struct cache *cach
 	if (!rc && work.rival_name)
 		rc = read_content(&reading, &RIVAL_SOURCE, &work.rival_sha256, &rival, error);
 	if (!rc)
-		rc = read_files(&reading, &files, &count, error);
+		rc = read_files(&reading, &FILES, &FILE_CONTENT, &files, &count, error);
 	json_t *definition = rc ? NULL : json_loads(work.definition, 0, NULL);
 	if (!rc && (rc = task_from_json(arena, definition, &task, error)))
 		json_decref(definition);
 	if (rc)
 		return rc;
+	const struct engine_choice engine = choose_engine(arena, &work, task, files, count);
+	assignment->task_version_id = work.task_version_id;
+	assignment->engine = strcmp(work.mode, "profile") == 0 ? ENGINE_CUSTOM : engine.engine;
 	assignment->limit_ms = job_limit_ms(task, work.mode);
 	assignment->gpu_count = job_gpu_count(task, device);
 	assignment->message = job_message_make(
@@ -146,7 +154,7 @@ int assignment_read(struct database *db, struct arena *arena, struct cache *cach
 			.mode = work.mode,
 			.device = device,
 			.task = definition,
-			.engine = choose_engine(arena, &work, task, files, count),
+			.engine = engine,
 			.may_fall_back = work.is_dry_run && task->engine == ENGINE_CHOOSE,
 			.files = files,
 			.file_count = count,
@@ -160,4 +168,30 @@ int assignment_read(struct database *db, struct arena *arena, struct cache *cach
 		error);
 	json_decref(definition);
 	return assignment->message ? 0 : ERROR_SYSTEM;
+}
+
+json_t *assignment_for_kit(struct database *db, struct arena *arena, struct cache *cache,
+	const struct kit_version *version, int64_t job_id, const struct device *device,
+	const struct tools *tools, struct error *error)
+{
+	const struct reading reading = { db, arena, cache, version->id };
+	struct file *files;
+	size_t count;
+	if (read_files(&reading, &KIT_FILES, &KIT_CONTENT, &files, &count, error))
+		return NULL;
+	json_t *definition = json_loads(version->definition, 0, NULL);
+	json_t *message = job_message_make(
+		&(struct job_message){
+			.id = job_id,
+			.mode = "kit",
+			.device = device,
+			.task = definition,
+			.engine = { version->engine, NULL },
+			.files = files,
+			.file_count = count,
+			.tools = tools,
+		},
+		error);
+	json_decref(definition);
+	return message;
 }

@@ -118,6 +118,7 @@ struct worker {
 	struct database *db;
 	struct lease_grace lease_grace;
 	struct cache cache;
+	struct kit_turn kit_turn;
 	int stop, drain;      /* event descriptors that the slots watch */
 	struct beat *beats;   /* one for each slot */
 	const char *obstacle; /* why no job may run here; NULL: jobs may run */
@@ -157,6 +158,7 @@ static int start_slots(struct worker *worker, const char *runner, struct error *
 			.beat = &worker->beats[worker->running],
 			.hands_in = worker->hands_in,
 			.cache = &worker->cache,
+			.kit_turn = &worker->kit_turn,
 			.cluster = worker->cluster,
 			.number = worker->running + 1,
 		};

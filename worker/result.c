@@ -325,14 +325,17 @@ static const struct kind *find_kind(const json_t *event)
 
 struct result result_begin(const struct claim *claim)
 {
-	return (struct result){ .claim = *claim, .pending = json_array(), .progress = "starting" };
+	return (struct result){
+		.claim = *claim, .pending = json_array(), .blobs = json_array(), .progress = "starting"
+	};
 }
 
 void result_end(struct result *result)
 {
 	json_decref(result->pending);
 	json_decref(result->file);
-	result->pending = result->file = NULL;
+	json_decref(result->blobs);
+	result->pending = result->file = result->blobs = NULL;
 }
 
 /* Keeps as much of the text as fits, without cutting a character. */
@@ -345,6 +348,10 @@ static void keep_progress(struct result *result, const char *text)
 /* Gives a plan or blob to the next write, even if parts are missing: then the write fails. */
 static void keep_file(struct result *result)
 {
+	enum { large_bytes = 256 * 1024 };
+	if (result->file && member_whole(result->file, "size", 0) >= large_bytes
+		&& strcmp(member_text(result->file, "event"), "blob") == 0)
+		json_array_append(result->blobs, json_object_get(result->file, "sha256"));
 	if (result->file)
 		json_array_append_new(result->pending, result->file);
 	result->file = NULL;

@@ -22,6 +22,7 @@ struct result {
 	json_t *pending;   /* array of events not known to be stored */
 	json_t *file;      /* the parts so far of a plan or blob; NULL between files */
 	size_t file_bytes; /* of all plans and blobs, packed */
+	json_t *blobs;     /* array of the SHA-256 of large blobs, as hex digits */
 	int64_t written;   /* number of stored events */
 	/* The newest progress text. */
 	char progress[65];

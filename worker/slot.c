@@ -258,6 +258,8 @@ static void finish_run(struct run *run)
 	} else {
 		int rc = write_until_done(run, write_result);
 		run->is_lost = rc == ERROR_CONFLICT;
+		if (!rc)
+			known_blobs_note(&run->slot->known_blobs, run->result.blobs);
 		if (!rc || run->is_lost)
 			return;
 		fail(&run->fault, ERROR_SYSTEM, "its result could not be stored.");
@@ -471,11 +473,17 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 	int rc = assignment_read(
 		slot->db, arena, slot->cache, claim, slot->device, slot->tools, &assignment, &run.fault);
 	jobs_on_several += assignment.gpu_count > 1;
+	slot->kit_turn->jobs++;
+	kits_yield(&slot->kits, &assignment);
 	if (!rc && slot->cluster)
 		rc = take_allocation(&run, &assignment, &run.fault);
 	else if (!rc && assignment.gpu_count > 1)
 		rc = take_devices(&run, &assignment, &run.fault);
 	bool can_run = !rc && !run.is_lost && !run.is_released;
+	json_t *known_blobs = known_blobs_json(&slot->known_blobs);
+	if (can_run)
+		job_message_set_known_blobs(assignment.message, known_blobs);
+	json_decref(known_blobs);
 	if (can_run)
 		rc = runner_send(&slot->runner, assignment.message, &run.fault);
 	if (can_run && rc && slot->cluster)
@@ -486,6 +494,7 @@ static bool run_claimed(struct slot *slot, struct arena *arena, const struct cla
 		follow_run(&run);
 	check_job_devices(&run);
 	unlock_devices(&run.devices);
+	slot->kit_turn->jobs--;
 	jobs_on_several -= assignment.gpu_count > 1;
 	finish_run(&run);
 	count_run(&run);
@@ -590,6 +599,7 @@ static int make_ready(struct slot *slot, struct error *error)
 	rc = runner_start(&slot->runner, slot->runner_program, slot->config->worker_directory,
 		slot->tools->python, slot->config->accept_missing_walls, slot->stop, error);
 	figures_add(FIGURE_RUNNERS, !rc);
+	kits_forget(&slot->kits);
 	slot->zygotes = 0;
 	return rc;
 }
@@ -611,6 +621,10 @@ static void claim_and_run(struct slot *slot)
 		note_success(slot);
 	if (!rc)
 		slot->failed_jobs = run_claimed(slot, arena, &claim) ? 0 : slot->failed_jobs + 1;
+	if (rc == ERROR_NOT_FOUND && !slot->cluster)
+		kits_idle(&slot->kits);
+	else if (rc)
+		kits_cancel(&slot->kits);
 	if (!rc && slot->failed_jobs)
 		rest_ms(slot, pause_after(slot->failed_jobs, try_again_ms));
 	else if (rc == ERROR_NOT_FOUND)
@@ -640,12 +654,14 @@ static void *slot_main(void *context)
 		if (slot->obstacle) {
 			stay_closed(slot);
 		} else if (make_ready(slot, &error)) {
+			kits_cancel(&slot->kits);
 			back_off(slot, &error);
 		} else if (take_turn(slot)) {
 			claim_and_run(slot);
 			if (!slot->cluster)
 				device_lock_release(&slot->lock);
 		} else { /* another worker uses the device, or a warm place goes first */
+			kits_cancel(&slot->kits);
 			rest_ms(slot, slot->config->poll_ms);
 		}
 	}
@@ -674,6 +690,15 @@ int slot_start(struct slot *slot, struct error *error)
 		.runner_program = slot->runner_program,
 		.runner = &slot->runner,
 		.number = slot->number,
+	};
+	slot->kits = (struct kits){
+		.turn = slot->kit_turn,
+		.db = slot->db,
+		.cache = slot->cache,
+		.config = slot->config,
+		.device = slot->device,
+		.tools = slot->tools,
+		.runner = &slot->runner,
 	};
 	if (slot->cluster)
 		slurm_allocation_begin(&slot->allocation);

@@ -9,6 +9,8 @@
 #include "lib/job/runner.h"
 #include "worker/assignment.h"
 #include "worker/gpu_health.h"
+#include "worker/kits.h"
+#include "worker/known_blobs.h"
 #include "worker/quarantine.h"
 #include "worker/slurm_allocation.h"
 #include "worker/vitals.h"
@@ -25,8 +27,9 @@ struct slot {
 	const char *runner_program;
 	/* Why this host may run no job; NULL: it may (lib/base/required_walls.h). */
 	const char *obstacle;
-	struct cache *cache; /* shared by all slots of the worker */
-	bool hands_in;       /* podium-web completes our jobs (lib/judging/job_completion.h) */
+	struct cache *cache;       /* shared by all slots of the worker */
+	struct kit_turn *kit_turn; /* the same */
+	bool hands_in;             /* podium-web completes our jobs (lib/judging/job_completion.h) */
 	/* NULL: the device is this machine's. Otherwise the device is a place in this cluster. */
 	struct cluster *cluster;
 	size_t number; /* the place's number among the worker's, from 1 */
@@ -40,13 +43,16 @@ struct slot {
 	_Atomic bool has_ended;
 	struct database *db;
 	struct runner runner;
-	/* Used for a place in a cluster; `lock`, `health` and `vitals` are used for a local device. */
+	/* Used for a place in a cluster; `lock`, `kits`, `health` and `vitals` are used for a local
+	 * device. */
 	struct slurm_allocation allocation;
 	/* When Slurm last refused an allocation; 0: the last request succeeded. */
 	int64_t refused_at_ms;
 	struct device_lock lock;
 	int64_t locked_out_ms; /* since when another process has had the lock; 0: it has not */
 	bool says_it_waits;    /* pages show that another process has the lock */
+	struct kits kits;
+	struct known_blobs known_blobs;
 	struct gpu_health health;
 	struct vitals vitals;
 	int64_t checked_at_ms; /* when the device's health was last checked */

@@ -429,7 +429,7 @@ class Judge
 		succeed(isolated_pin(own_cpu, &before));
 	}
 
-	/* Greets the sides in the order of their sockets. Then reserves memory and measures the null
+	/* Starts the sides in the order of their sockets. Then reserves memory and measures the null
 	 * contestant, and only after that loads a submission, which can no longer disturb these steps.
 	 */
 	void meet()
@@ -437,11 +437,11 @@ class Judge
 		int count = any_of(parts_, &Mode::has_rival) ? 3 : any_of(parts_, &Mode::is_timed) ? 2 : 1;
 		for (int i = 0; i < count; i++)
 			sides_.push_back(is_sealed() ? make_sealed_side(i) : make_side(i));
+		make_plans(); /* meanwhile the contestants start */
 		for (auto &side : sides_)
 			ready(*side, &Side::greet);
 		if (count > 1)
 			ready(null(), &Side::load);
-		make_plans();
 		take_room();
 		if (count > 1) {
 			calibrate();

@@ -1588,12 +1588,12 @@ def judge(arguments, report, sides):
 def prepare(run, sides, null, entry):
 	"""Reserves memory for the inputs and measures the null contestant alone, before a submission is
 	loaded that could disturb these steps."""
+	run.look_at_inputs(len(sides))  # meanwhile the contestants start
 	for side in sides:
 		side.await_ready(run.budget.left_s())
 	if null:
 		null.load()
 		null.await_ready(run.budget.left_s())
-	run.look_at_inputs(len(sides))
 	run.take_room(sides)
 	if null:
 		others = [side for side in sides if not side.is_null]

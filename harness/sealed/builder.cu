@@ -91,11 +91,11 @@ class Builder
 	Builder(Mail &mail, const std::string &library, const std::string &toolkit)
 		: mail_(mail), recorder_(library, toolkit)
 	{
-		mail_.send(ISOLATED_READY);
 	}
 
 	[[noreturn]] void serve()
 	{
+		mail_.send(ISOLATED_READY);
 		for (;;) {
 			int descriptors[isolated_most_descriptors];
 			std::uint32_t kind = mail_.receive(wait_ns, descriptors);
@@ -394,11 +394,13 @@ class Builder
 
 void work(Mail &mail, const char *library, const char *toolkit)
 {
-	if (mail.receive(wait_ns) != ISOLATED_HELLO
-		|| mail.content<isolated_hello>().version != isolated_version)
-		throw Broken{ ISOLATED_FAILED, "the judge uses another version of the protocol" };
 	try {
-		std::make_unique<Builder>(mail, library, toolkit)->serve();
+		/* Opens CUDA while the judge starts. */
+		auto builder = std::make_unique<Builder>(mail, library, toolkit);
+		if (mail.receive(wait_ns) != ISOLATED_HELLO
+			|| mail.content<isolated_hello>().version != isolated_version)
+			throw Broken{ ISOLATED_FAILED, "the judge uses another version of the protocol" };
+		builder->serve();
 	} catch (const Broken &broken) {
 		if (broken.code != ISOLATED_GONE)
 			mail.complain(THREW, broken.why);

@@ -459,10 +459,10 @@ def main(arguments):
 		sys.exit("usage: python3 builder.py SUBMISSION")
 	os.set_inheritable(SOCKET, False)
 	try:
+		builder = Builder(arguments[0])  # opens CUDA while the judge starts
 		kind, content, _ = wire.receive(SOCKET, WAIT_S)
 		if kind != wire.HELLO or wire.Hello.from_buffer_copy(content).version != wire.VERSION:
 			sys.exit("builder.py: the judge uses another version of the protocol.")
-		builder = Builder(arguments[0])
 		wire.send(SOCKET, wire.READY)
 		builder.serve()
 	except wire.Gone:

@@ -370,15 +370,16 @@ static int greet(struct launcher *launcher)
 {
 	int descriptors[isolated_most_descriptors];
 	struct isolated_hello hello;
-	int rc = isolated_receive(SOCKET, &frame, descriptors, -1);
-	if (rc)
+	/* Opens CUDA before the judge writes, so that both do so at the same time. */
+	int rc = sealed_range_open();
+	if (rc || (rc = isolated_receive(SOCKET, &frame, descriptors, -1)))
 		return rc;
 	memcpy(&hello, frame.content, sizeof hello);
 	if (frame.kind != ISOLATED_HELLO || hello.version != isolated_version || !hello.is_cuda
 		|| frame.descriptor_count != 2)
 		return isolated_fail(ISOLATED_FAILED, "The judge uses another version of the protocol.");
 	if ((rc = isolated_page_map(descriptors[0], &launcher->page))
-		|| (rc = isolated_gate_map(descriptors[1], &launcher->gate)) || (rc = sealed_range_open())
+		|| (rc = isolated_gate_map(descriptors[1], &launcher->gate))
 		|| (rc = sealed_graph_make_empty(&launcher->empty)))
 		return rc;
 	close(descriptors[0]);

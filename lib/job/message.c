@@ -72,10 +72,10 @@ static void add_engine(json_t *object, const struct job_message *job)
 json_t *job_message_make(const struct job_message *job, struct error *error)
 {
 	/* "id" comes first, so that podium-run can name the job even if the rest is damaged. */
-	json_t *message = json_pack("{s:{s:I, s:s, s:o, s:O, s:o, s:o, s:o*, s:s, s:s}}", "job", "id",
+	json_t *message = json_pack("{s:{s:I, s:s, s:o, s:O, s:o, s:o*, s:o*, s:s, s:s}}", "job", "id",
 		(json_int_t)job->id, "mode", job->mode, "device", device_json(job->device), "task",
 		job->task, "files", files_json(job->files, job->file_count), "submission",
-		submission_json(&job->submission), "rival",
+		job->submission.path ? submission_json(&job->submission) : NULL, "rival",
 		job->rival.path ? submission_json(&job->rival) : NULL, "python", job->tools->python, "nvcc",
 		job->tools->nvcc);
 	if (!message)
@@ -94,6 +94,12 @@ void job_message_set_uuids(json_t *message, const char *uuids)
 {
 	json_t *device = json_object_get(json_object_get(message, "job"), "device");
 	json_object_set_new(device, "uuid", json_string(uuids));
+}
+
+void job_message_set_known_blobs(json_t *message, json_t *hashes)
+{
+	if (json_array_size(hashes))
+		json_object_set(json_object_get(message, "job"), "known_blobs", hashes);
 }
 
 int64_t job_gpu_count(const struct task *task, const struct device *device)

@@ -25,7 +25,7 @@ struct job_message {
 	                       task */
 	const struct file *files;
 	size_t file_count;      /* the task's files as podium-run sees them, without the submission */
-	struct file submission; /* the path is its name */
+	struct file submission; /* the path is its name; NULL in mode kit */
 	struct file rival;      /* only in mode compare; else the path is NULL */
 	const struct tools *tools;
 	bool is_followed;    /* output is reported while the job runs, not only at the end */
@@ -37,6 +37,10 @@ json_t *job_message_make(const struct job_message *job, struct error *error);
 
 /* Sets the devices of a job that runs on several GPUs: their UUIDs, separated by commas. */
 void job_message_set_uuids(json_t *message, const char *uuids);
+
+/* Sets the blobs of plans that need not be sent: an array of SHA-256 as hex digits, which stays the
+ * caller's. */
+void job_message_set_known_blobs(json_t *message, json_t *hashes);
 
 /* The number of GPUs of one model that the task's cases need. Most tasks need 1, and the CPU counts
  * as 1 because all processes share it. */

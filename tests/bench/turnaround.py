@@ -26,6 +26,7 @@ PROGRAMS = (
 	"vectoradd_kernel_cu/samples/right.cu",
 )
 STAGES = ("compile", "test", "ranked")
+MOST_KITS_S = 300
 COLUMNS = ("in all", "queued", *STAGES, "rest")
 
 
@@ -68,6 +69,19 @@ class Visitor:
 		return engine, [whole, *parts, whole - sum(parts)]
 
 
+def await_kits(site, model):
+	"""Waits until the idle worker has built what all submissions to a CUDA C++ task share
+	(worker/kits.h)."""
+	began, log = time.monotonic(), site.var / "log" / "worker.log"
+	kits = int(site.value(f"SELECT LEAST(COUNT(*), 8) FROM kits WHERE gpu = '{model}'"))
+	wanted = kits * int(site.value(f"SELECT COUNT(*) FROM gpus WHERE model = '{model}'"))
+	while log.read_text(errors="replace").count("The kit of the task version") < wanted:
+		if time.monotonic() > began + MOST_KITS_S:
+			raise SystemExit("turnaround: the worker has not built its kits.")
+		time.sleep(0.1)
+	print(f"The worker has built {wanted} kits in {time.monotonic() - began:.1f} s.\n")
+
+
 def row(name, times):
 	return f"{name:54}" + "".join(f"{seconds:9.3f}" for seconds in times)
 
@@ -81,6 +95,8 @@ def measure(site, options):
 	]
 	if not programs:
 		raise SystemExit(f"turnaround: no program for {model} has {options.task!r} in its path")
+	if any(program.endswith(".cu") for program in programs):
+		await_kits(site, model)
 	visitor = Visitor(site, model, options.mode)
 	print(f"{options.mode} jobs on {model}: seconds; later jobs: medians of {options.repeat}\n")
 	print(f"{'':54}" + "".join(f"{name:>9}" for name in COLUMNS))

@@ -52,6 +52,7 @@ ONLY_SANITIZE = (
 
 # Suites that compile CUDA C++ or compare Podium's declarations with NVIDIA's headers.
 NEEDS_NVCC = (
+	"harness/compile_cu",
 	"harness/isolated_cu",
 	"harness/sealed_attacks",
 	"harness/sealed_cubin",

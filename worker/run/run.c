@@ -32,6 +32,9 @@ static int check_engine(struct run *run, struct error *error)
 		return fail(error, ERROR_INPUT, "The custom engine compares no submissions.");
 	if (job->mode == JOB_PROFILE && job->engine != ENGINE_CUSTOM)
 		return fail(error, ERROR_INPUT, "Only the custom engine profiles a submission.");
+	if (job->mode == JOB_KIT && (job->engine == ENGINE_CUSTOM || job->task->language != TASK_CU))
+		return fail(error, ERROR_INPUT,
+			"Only tasks in CUDA C++ with the isolated or the sealed engine have a kit.");
 	const char *obstacle = job->engine == ENGINE_CUSTOM ? NULL
 		: job->engine == ENGINE_ISOLATED                ? engine_obstacle(job->task, &job->files)
 		: job->device.is_cpu ? "The sealed engine replays the work of a GPU."
@@ -58,6 +61,7 @@ static int run_checked_job(struct run *run, const json_t *message, struct job *j
 	if (rc)
 		return rc;
 	hide_seed(run->events, job);
+	event_know_blobs(run->events, job->known_blobs);
 	if ((rc = check_engine(run, error)))
 		return rc;
 	for (enum zygote_kind kind = 0; kind < ZYGOTES; kind++)

@@ -381,6 +381,30 @@ def a_host_reads_and_writes_only_its_own_running_jobs():
 
 
 @test
+def a_host_reads_the_files_of_open_cuda_tasks_for_its_devices_alone():
+	seen = "SELECT COUNT(*) FROM kits; SELECT COUNT(*) FROM kit_files"
+	equal(tries(seen)[0].split(), ["0", "0"])  # the task is in Python
+	sql("UPDATE task_versions SET language = 'cu'; UPDATE task_engines SET engine = 'isolated'")
+	equal(tries(seen)[0].split(), ["1", "2"])
+	equal(tries(seen, "planner")[0].split(), ["1", "2"])
+	for hides, shows in (
+		("leaderboards SET visibility = 'hidden'", "leaderboards SET visibility = 'public'"),
+		("leaderboards SET accepting = FALSE", "leaderboards SET accepting = TRUE"),
+		("leaderboard_gpus SET gpu = 'H100'", "leaderboard_gpus SET gpu = 'CPU'"),
+		("task_engines SET engine = 'custom'", "task_engines SET engine = 'isolated'"),
+	):
+		sql(f"UPDATE {hides}")
+		equal((hides, tries(seen)[0].split()), (hides, ["0", "0"]))
+		sql(f"UPDATE {shows}")
+	equal(tries(seen)[0].split(), ["1", "2"])
+	refuses(
+		"SELECT secret_seed FROM kits;\nUPDATE kits SET engine = 'custom';\n"
+		"DELETE FROM kit_files;\nUPDATE kit_files SET content = '';\n"
+	)
+	sql("UPDATE task_versions SET language = 'py'; UPDATE task_engines SET engine = 'custom'")
+
+
+@test
 def a_host_can_neither_finish_nor_reassign_its_jobs_itself():
 	mine, other, _, _ = world()
 	before = everything()

@@ -13,6 +13,7 @@ import shutil
 import struct
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 from plans import kernel, plan_text  # noqa: E402
@@ -204,6 +205,57 @@ def a_new_podium_run_takes_shared_programs_from_the_store():
 	kits = [kit_of_new_runner("one"), kit_of_new_runner("two")]
 	kits += [kit_of_new_runner(engine="sealed") for _ in range(2)]
 	assert kits[0] == kits[1] != kits[2] == kits[3], kits
+
+
+def kit_job(**changes):
+	made = message(mode="kit", **changes)
+	del made["job"]["submission"]
+	return made
+
+
+@test
+def a_kit_is_built_before_the_first_submission():
+	for engine in ("isolated", "sealed"):
+		with Runner("--kits", str(STORE)) as runner:
+			runner.send(kit_job(reference="built ahead", engine=engine, id=0))
+			result = runner.result(0)
+			equal((result.verdict, result.stages), ("passed", []))
+			files = set(STORE.iterdir())
+			built_ns = time.time_ns()
+			judged_later = judged(runner, "one", "built ahead", engine=engine)
+		equal((judged_later.verdict, set(STORE.iterdir())), ("passed", files))
+		assert int(judged_later.cases[0]["message"].split()[1]) < built_ns
+
+
+@test
+def a_kit_that_cannot_be_built_has_a_reason():
+	for changes, part in (
+		({"reference": "UNSPLITTABLE"}, "cannot be carried"),
+		({"reference": "BROKEN"}, "it is broken"),
+		({"engine": "custom"}, "Only tasks in CUDA C++ with the isolated or the sealed engine"),
+	):
+		with Runner() as runner:
+			runner.send(kit_job(**changes))
+			result = runner.result(17)
+		equal((result.verdict, result.stages), ("internal error", []))
+		contains(result.reason, part)
+
+
+@test
+def a_cancelled_build_of_a_kit_ends_and_the_next_job_runs():
+	hangs = 'case "$*" in *-DHANGS*) exec sleep 100;; esac;'
+	try:
+		for program in ("judge.out", "macros"):
+			write_nvcc(NVCC.replace(f"\n{program})", f"\n{program}) {hangs}"))
+			with Runner("--kits", str(STORE)) as runner:
+				runner.send(kit_job(definition={"compile_flags": ["-DHANGS"]}, id=0))
+				runner.until("progress")
+				runner.send({"cancel": 0})
+				verdicts = judged(runner, id=18).verdicts
+				equal([one["verdict"] for one in verdicts], ["internal error", "passed"])
+				contains(verdicts[0]["reason"], "cancelled")
+	finally:
+		write_nvcc(NVCC)
 
 
 @test
@@ -437,13 +489,13 @@ def a_task_with_its_data_on_the_host_is_not_sealed():
 	contains(result.reason, "The task's types have no DeviceBuffer")
 
 
-def with_plan(file, figures, more="", times=b""):
+def with_plan(file, figures, more="", times=b"", **changes):
 	"""The events of a job whose judge saves these bytes as its plan."""
 	script = more + "".join(
 		f"echo {base64.b64encode(content).decode()} | base64 -d > $PODIUM_PLANS/0.{name}\n"
 		for name, content in (("plan", file), ("figures", figures), ("times", times))
 	)
-	made = message(engine="sealed")
+	made = message(engine="sealed", **changes)
 	made["job"]["files"].append({"path": "plans.sh", "text": script})
 	with Runner() as runner:
 		runner.send(made)
@@ -483,6 +535,18 @@ def the_plan_of_a_case_is_sent_as_one_of_a_python_task():
 			}
 		],
 	)
+
+
+@test
+def a_blob_that_the_reader_has_is_not_sent():
+	def kinds(hashes):
+		events = with_plan(PLAN, FIGURES, known_blobs=hashes)
+		return sorted(event["event"] for event in events)
+
+	digest = hashlib.sha256(IMAGE).hexdigest()
+	equal(kinds([digest]), ["plan"])
+	for others in ([digest[:-1]], [7, None], {}, digest):
+		equal(kinds(others), ["blob", "plan"])
 
 
 def figures_with(times):

@@ -24,7 +24,7 @@ from plans import (  # noqa: E402
 	stored_nodes,
 )
 from pretend import pretend_driver, pretend_runner  # noqa: E402
-from tap import contains, equal, run, test  # noqa: E402
+from tap import contains, equal, run, test, until  # noqa: E402
 from workers import (  # noqa: E402
 	BUILD,
 	HARNESS,
@@ -49,9 +49,10 @@ FIGURE_KEYS = {"runs": 1, "mean_ns": 1.0, "std_ns": 1.0, "err_ns": 1.0, "best_ns
 CASE = {**FIGURE_KEYS, "worst_ns": 1.0}
 
 
-def on_gpus(name="gpus"):
+def on_gpus(name="gpus", **settings):
 	return Worker(
 		name,
+		**settings,
 		**pretend_driver(scratch / "driver"),
 		**pretend_runner(scratch / "runner", BUILD / "podium-run"),
 		PODIUM_WORKER_CPU="0",
@@ -122,6 +123,21 @@ def a_plan_is_stored_with_its_text_its_blobs_and_what_pages_show():
 	)
 	equal((int(size), [[packed]]), (len(IMAGE), parts))
 	equal(int(checksum), int.from_bytes(pack(IMAGE)[-8:-4], "little"))
+
+
+@test
+def a_large_blob_is_known_to_the_next_jobs_once_it_is_stored():
+	large, seen = random.Random(2).randbytes(300000), []
+	told = {"cases": [CASE, CASE], "writes": str(scratch / "message")}
+	wrong = {**blob_events(b"w" * 300000)[0], "sha256": sha256(b"other")}
+	with on_gpus(FAKE_GPUS="1"):
+		for events in ([wrong], blob_events(large) + blob_events(GAIN), []):
+			told["events"] = event_file(scratch, *plan_events(TEXT), *events)
+			number = submit("# " + json.dumps(told), board="planned", gpu="H200")
+			until(lambda: job(number) in ("done", "failed"))
+			message = json.loads((scratch / "message").read_text())
+			seen.append((job(number), message.get("known_blobs")))
+	equal(seen, [("failed", None), ("done", None), ("done", [sha256(large)])])
 
 
 @test

@@ -66,8 +66,13 @@ int compile_cu_program(struct run *run, struct stage *stage, const struct nvcc *
 {
 	struct process process = nvcc_process(run, nvcc);
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
-	int rc = (stage->is_quiet ? stage_try_program : stage_run_program)(
-		run, stage, &process, result, error);
+	if (!stage->is_quiet)
+		stage_tell_begin(run, stage, &process);
+	if (kind != COMPILED_EVAL) /* the page shows nvcc's command */
+		process.arguments = nvcc_script_words(nvcc);
+	int rc = stage_try_program(run, stage, &process, result, error);
+	if (!stage->is_quiet)
+		stage_tell_log(run, stage, result);
 	if (rc)
 		return rc;
 	if (!stage->is_quiet)

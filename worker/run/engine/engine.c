@@ -75,6 +75,7 @@ static const struct {
 	[JOB_RANKED] = { { KIND_COMPILE, KIND_TEST, KIND_RANKED }, 3 },
 	[JOB_PROFILE] = { { KIND_COMPILE, KIND_TEST, KIND_PROFILE }, 3 },
 	[JOB_COMPARE] = { { KIND_COMPILE, KIND_COMPARE }, 2 },
+	[JOB_KIT] = { { KIND_COMPILE }, 1 },
 };
 
 /* ---- results and events ---- */

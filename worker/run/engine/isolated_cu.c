@@ -36,6 +36,7 @@ EMBED(wire_h, "harness/isolated/wire.h");
 EMBED(withheld_h, "harness/isolated/withheld.h");
 EMBED(native_h, "harness/isolated/native.h");
 EMBED(build_cu, "harness/isolated/build_cu");
+EMBED(compile_cu, "harness/isolated/compile_cu");
 EMBED(native_o, NATIVE_OBJECT);
 EMBED(builder_cu, "harness/sealed/builder.cu");
 EMBED(wraps_cu, "harness/sealed/wraps.cu");
@@ -264,7 +265,7 @@ struct kit {
 };
 
 /* The kits of the last few versions of tasks. */
-static struct kit kits[4];
+static struct kit kits[8];
 static uint64_t kits_asked;
 
 static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_t length)
@@ -501,6 +502,9 @@ static int make_kit(struct run *run, struct stage *stage, const struct nvcc *nvc
 		fill_kit(kit, programs);
 		return 0;
 	}
+	/* A program looks only for new messages, and the cancellation may have ended the one before. */
+	if (inbox_look(run->inbox))
+		return fail(error, ERROR_SYSTEM, "The job was cancelled.");
 	int rc = store_key ? reopen_stage(run, stage, error) : 0;
 	return rc ? rc : build_kit(run, stage, nvcc, store_key, kit, error);
 }
@@ -547,6 +551,9 @@ static int write_submission(
 	int rc = write_task(run, form->slot, error), folder = run->workspace.run;
 	if (!rc)
 		rc = folder_write(folder, run->job->slot, text, length, 0444, error);
+	if (!rc)
+		rc = folder_write(folder, NVCC_SCRIPT, embedded_compile_cu,
+			(size_t)(embedded_compile_cu_end - embedded_compile_cu), 0444, error);
 	if (!rc && is_sealed(run))
 		rc = write_object(folder, kit, KIT_WRAPS, error);
 	if (!rc && form->slot)
@@ -598,6 +605,7 @@ static int compile_rival(struct run *run, struct stage *stage, const struct nvcc
 		|| (rc = write_submission(run, kit, run->job->rival, run->job->rival_length, error)))
 		return rc;
 	struct process process = nvcc_process(run, nvcc);
+	process.arguments = nvcc_script_words(nvcc);
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	struct stage scratch = *stage;
 	if ((rc = stage_try_program(run, &scratch, &process, result, error)))
@@ -633,6 +641,10 @@ int isolated_cu_compile(struct run *run, struct stage *stage, struct error *erro
 	nvcc_add(&nvcc, "-I.");
 	if ((rc = get_kit(run, stage, &nvcc, &kit, error)))
 		return rc;
+	if (run->job->mode == JOB_KIT) {
+		stage->judgement.verdict = VERDICT_PASSED;
+		return kit->obstacle ? fail(error, ERROR_INPUT, "%s", kit->obstacle) : 0;
+	}
 	if (kit->obstacle) {
 		rc = use_weaker_engine(run, kit->obstacle, error);
 		return rc || run->engine == ENGINE_CUSTOM ? rc : isolated_cu_compile(run, stage, error);

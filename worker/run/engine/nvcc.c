@@ -103,3 +103,12 @@ struct process nvcc_process(struct run *run, const struct nvcc *nvcc)
 		.view = { .programs = { run->job->nvcc } },
 	};
 }
+
+const char *const *nvcc_script_words(const struct nvcc *nvcc)
+{
+	const char **words = arena_array(nvcc->arena, const char *, nvcc->count + 3);
+	words[0] = "/bin/sh";
+	words[1] = NVCC_SCRIPT;
+	memcpy(words + 2, nvcc->words, nvcc->count * sizeof *words);
+	return words;
+}

@@ -50,6 +50,8 @@ static int send_blob(struct run *run, int folder, const char *hex, struct error 
 	size_t length;
 	if (!read_hash(hex, hash))
 		return fail(error, ERROR_INPUT, "A blob has no SHA-256.");
+	if (event_has_blob(run->events, hex))
+		return 0;
 	int rc = folder_read(folder, hex, plan_most_image_bytes, arena, &bytes, &length, error);
 	return rc ? rc : event_blob(run->events, hash, bytes, length, error);
 }

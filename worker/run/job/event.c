@@ -310,20 +310,41 @@ int event_plan(struct events *events, int position, size_t index, const char *te
 	return 0;
 }
 
+static void note_blob(struct events *events, const char *hex)
+{
+	if (!events->sent_blobs)
+		events->sent_blobs = json_object();
+	json_object_set_new(events->sent_blobs, hex, json_true());
+}
+
+void event_know_blobs(struct events *events, const json_t *hashes)
+{
+	const json_t *hash;
+	size_t i;
+	json_array_foreach(hashes, i, hash)
+	{
+		if (json_is_string(hash))
+			note_blob(events, json_string_value(hash));
+	}
+}
+
+bool event_has_blob(const struct events *events, const char *hex)
+{
+	return json_object_get(events->sent_blobs, hex);
+}
+
 int event_blob(struct events *events, const unsigned char *sha256, const void *bytes, size_t length,
 	struct error *error)
 {
 	char hex[2 * crypto_hash_sha256_BYTES + 1];
 	cleanup_buffer struct buffer gzip = { 0 };
 	sodium_bin2hex(hex, sizeof hex, sha256, crypto_hash_sha256_BYTES);
-	if (json_object_get(events->sent_blobs, hex))
+	if (event_has_blob(events, hex))
 		return 0;
 	int rc = gzip_pack_quickly(bytes, length, &gzip, error);
 	if (rc)
 		return rc;
-	if (!events->sent_blobs)
-		events->sent_blobs = json_object();
-	json_object_set_new(events->sent_blobs, hex, json_true());
+	note_blob(events, hex);
 	json_t *event = new_event(events, "blob");
 	json_object_set_new(event, "sha256", json_string(hex));
 	json_object_set_new(event, "size", json_integer((json_int_t)length));

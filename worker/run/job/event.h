@@ -17,8 +17,10 @@ struct events {
 	int64_t job; /* the job that the events belong to */
 	/* The secret seed, which is masked in every text; "": none. */
 	char secret[24];
-	bool lost;          /* the reader is gone */
-	json_t *sent_blobs; /* an object with the hashes of the job's blobs so far; or NULL */
+	bool lost; /* the reader is gone */
+	/* An object with the hashes of the job's blobs so far, and of those that the reader knows; or
+	 * NULL. */
+	json_t *sent_blobs;
 };
 
 struct case_event {
@@ -87,6 +89,10 @@ void event_artifact(struct events *events, int position, const char *name, const
  * absent. The caller keeps `text` and `figures`. */
 int event_plan(struct events *events, int position, size_t index, const char *text, size_t length,
 	const json_t *figures, struct error *error);
+
+/* Notes the blobs that the reader has, an array of SHA-256 as hex digits. NULL: none. */
+void event_know_blobs(struct events *events, const json_t *hashes);
+bool event_has_blob(const struct events *events, const char *hex);
 
 /* Bytes that plans of this job need: an image or the content of a variable. Sends each blob once a
  * job, so the caller need not remember any. The worker drops those that the database has. `sha256`

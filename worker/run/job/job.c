@@ -15,6 +15,7 @@ static const char *const MODES[] = {
 	[JOB_RANKED] = "ranked",
 	[JOB_PROFILE] = "profile",
 	[JOB_COMPARE] = "compare",
+	[JOB_KIT] = "kit",
 };
 
 int64_t job_id(const json_t *message)
@@ -54,7 +55,7 @@ static int read_mode(const json_t *object, enum job_mode *mode, struct error *er
 		return 0;
 	}
 	return fail(error, ERROR_INPUT,
-		"\"mode\" of the job must be test, benchmark, ranked, profile or compare.");
+		"\"mode\" of the job must be test, benchmark, ranked, profile, compare or kit.");
 }
 
 /* Accepts letters, digits and a few signs, because these words enter a command line or the
@@ -198,7 +199,8 @@ int job_from_json(struct arena *arena, const json_t *message, struct job *job, s
 {
 	const json_t *object = json_object_get(message, "job");
 	*job = (struct job){ .id = job_id(message),
-		.is_followed = json_is_true(json_object_get(object, "follow")) };
+		.is_followed = json_is_true(json_object_get(object, "follow")),
+		.known_blobs = json_object_get(object, "known_blobs") };
 	int rc;
 	if ((rc = read_mode(object, &job->mode, error))
 		|| (rc = read_device(arena, object, &job->device, error))
@@ -207,6 +209,7 @@ int job_from_json(struct arena *arena, const json_t *message, struct job *job, s
 		|| (rc = task_from_json(arena, json_object_get(object, "task"), &job->task, error))
 		|| (rc = read_engine(arena, object, job, error)) || (rc = find_slot(job, error))
 		|| (rc = read_files(arena, object, job, error)) || (rc = read_seed(object, job, error))
+		|| job->mode == JOB_KIT
 		|| (rc = read_submission(
 				arena, object, "submission", &job->submission, &job->submission_length, error)))
 		return rc;

@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum job_mode { JOB_TEST, JOB_BENCHMARK, JOB_RANKED, JOB_PROFILE, JOB_COMPARE };
+/* JOB_KIT has no submission: it builds what the submissions to a CUDA C++ task share. */
+enum job_mode { JOB_TEST, JOB_BENCHMARK, JOB_RANKED, JOB_PROFILE, JOB_COMPARE, JOB_KIT };
 
 /* The end of a message about a job whose engine cannot run its task. */
 #define JOB_ENGINE_ADVICE \
@@ -43,6 +44,7 @@ struct job {
 	const char *rival; /* for a comparison: the rival submission */
 	size_t rival_length;
 	bool is_followed;          /* a page follows the job while it runs */
+	const json_t *known_blobs; /* of plans, that need not be sent; a part of the message */
 	const char *python, *nvcc; /* "": none */
 	bool has_seed;
 	int64_t seed; /* POPCORN_SEED: the secret seed of a ranked job or comparison, else the task's */
