@@ -1,7 +1,8 @@
 #include "cgi/http/kept_answer.h"
 
-#include "cgi/http/thread_cache.h"
 #include "lib/base/clock.h"
+
+#include <stdlib.h>
 
 /* One thread reads the next answer while the others still use the old one. */
 enum { kept_ms = 1000, renewed_after_ms = 800 };
@@ -30,17 +31,44 @@ static struct database_answer copy_answer(
 	return (struct database_answer){ rows, from->count };
 }
 
-/* Returns false if the caller must read the next answer. */
-static bool take_kept(struct kept_answer *kept, struct arena *arena, struct database_answer *answer)
+/* Deep copies of hundreds of rows would cost as much as a page, so each thread makes one for all
+ * its visitors. */
+static void renew_copy(struct kept_copy *copy, const struct kept_answer *kept)
+{
+	arena_free(copy->older);
+	copy->older = copy->arena;
+	copy->arena = arena_new();
+	copy->answer = copy_answer(copy->arena, kept->statement, &kept->answer);
+	copy->number = kept->number;
+}
+
+void kept_copy_free(void *memory)
+{
+	struct kept_copy *copy = memory;
+	arena_free(copy->arena);
+	arena_free(copy->older);
+	free(copy);
+}
+
+/* Returns false if the caller must read the next answer. Without memory for a copy of the thread's
+ * own, the copy goes to `arena`. */
+static bool take_kept(struct kept_answer *kept, struct kept_copy *copy, struct arena *arena,
+	struct database_answer *answer)
 {
 	pthread_mutex_lock(&kept->guard);
 	bool is_fresh = kept->arena
 		&& thread_cache_is_fresh(kept->asked_at_ms, kept->is_asked ? kept_ms : renewed_after_ms);
-	if (is_fresh)
-		*answer = copy_answer(arena, kept->statement, &kept->answer);
-	else
+	if (!is_fresh)
 		kept->is_asked = true;
+	else if (!copy)
+		*answer = copy_answer(arena, kept->statement, &kept->answer);
+	else if (copy->number != kept->number)
+		renew_copy(copy, kept);
 	pthread_mutex_unlock(&kept->guard);
+	if (is_fresh && copy)
+		*answer = (struct database_answer){ arena_copy(arena, copy->answer.rows,
+												copy->answer.count * kept->statement->row_size),
+			copy->answer.count };
 	return is_fresh;
 }
 
@@ -56,6 +84,7 @@ static void keep(struct kept_answer *kept, struct arena *arena,
 		kept->arena = arena;
 		kept->answer = *answer;
 		kept->asked_at_ms = asked_at_ms;
+		kept->number++;
 	}
 	pthread_mutex_unlock(&kept->guard);
 	arena_free(unused);
@@ -64,7 +93,7 @@ static void keep(struct kept_answer *kept, struct arena *arena,
 int kept_answer_read(struct database *db, struct arena *arena, struct kept_answer *kept,
 	struct database_answer *answer, struct error *error)
 {
-	if (take_kept(kept, arena, answer))
+	if (take_kept(kept, thread_cache_get(&kept->copies), arena, answer))
 		return 0;
 	struct arena *own = arena_new();
 	struct database_answer fresh = { 0 };

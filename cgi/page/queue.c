@@ -283,7 +283,7 @@ static void expect_next(struct arena *arena, struct queue_view *view, int64_t us
 			.gpu = line->gpu,
 			.expected_ms = NAN,
 			.running_ms = NAN };
-		wait_estimate(arena, jobs, view->job_count + 1, devices, view->line_count);
+		wait_estimate_line(arena, jobs, view->job_count + 1, devices, view->line_count, line->gpu);
 		line->next_ms = jobs[view->job_count].start_ms;
 		line->next = wait_words(arena, line->next_ms);
 	}

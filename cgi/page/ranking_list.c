@@ -1,8 +1,10 @@
 #include "cgi/page/ranking_list.h"
 
 #include "cgi/http/session.h"
+#include "cgi/http/thread_cache.h"
 #include "cgi/page/ranking_notes.h"
 #include "cgi/render/html.h"
+#include "lib/base/clock.h"
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
@@ -43,13 +45,9 @@ static const struct column FOUND_COLUMNS[] = { ROW_MEMBERS, INTEGER(struct ranki
 	" UNION ALL SELECT " FIELDS ", NULL AS found " \
 	"FROM ranking r JOIN users u ON u.id = r.user_id WHERE " OF_RANKING " AND r.user_id = ?"
 
-/* A union costs the database as much time as half a page of rows. The query for anonymous visitors
- * therefore has no union. */
 #define ROWS_BETWEEN \
 	" FROM ranking r FORCE INDEX (ranking_order) JOIN users u ON u.id = r.user_id " \
 	"WHERE " OF_RANKING " AND r.position BETWEEN ? AND ?"
-static const struct statement PAGE_AND_OWN = SELECT(
-	struct ranking_row, FOUND_COLUMNS, "SELECT " FIELDS ", NULL AS found" ROWS_BETWEEN AND_OWN_ROW);
 
 /* The inner query selects the page's rows first, so that only these need the user of a reason. */
 #define FILTERED \
@@ -67,6 +65,9 @@ static const struct statement FILTERED_PAGE =
 static const struct statement FILTERED_ALL = SELECT(struct ranking_row, FOUND_COLUMNS, FILTERED);
 static const struct statement BETWEEN =
 	SELECT(struct ranking_row, ROW_COLUMNS, "SELECT " FIELDS ROWS_BETWEEN " ORDER BY r.position");
+static const struct statement OWN_ROW = SELECT(struct ranking_row, ROW_COLUMNS,
+	"SELECT " FIELDS " FROM ranking r JOIN users u ON u.id = r.user_id "
+	"WHERE " OF_RANKING " AND r.user_id = ?");
 
 /* ---- the filter ---- */
 
@@ -184,20 +185,6 @@ static void set_comparisons(
 		rows[i].comparisons = comparisons_of_job(notes, rows[i].job_id, &rows[i].comparison_count);
 }
 
-static void take_page(struct answer answer, struct ranking_list *list)
-{
-	size_t kept = 0;
-	qsort(answer.rows, answer.count, sizeof *answer.rows, by_position);
-	for (size_t i = 0; i < answer.count; i++) {
-		int64_t position = answer.rows[i].position;
-		bool is_on_page = position >= list->paging.first && position <= list->paging.last;
-		if (is_on_page && !(kept && answer.rows[kept - 1].position == position))
-			answer.rows[kept++] = answer.rows[i];
-	}
-	list->rows = answer.rows;
-	list->row_count = kept;
-}
-
 int ranking_rows_read(struct request *request, struct arena *arena,
 	const struct shown_leaderboard *shown, const struct ranked_gpu *gpu, int64_t first,
 	int64_t last, struct ranking_row **rows, size_t *count)
@@ -206,32 +193,112 @@ int ranking_rows_read(struct request *request, struct arena *arena,
 		shown->leaderboard.id, shown->leaderboard.task_version_id, gpu->name, first, last);
 }
 
-static int ask_for_page(struct request *request, const struct shown_leaderboard *shown,
-	const struct ranked_gpu *gpu, const struct paging *paging, struct answer *answer)
+/* A thread keeps the rows of a page for all its visitors, until the ranking's turn says that they
+ * have changed. Names change without the turn, so the rows are kept for a second at most. */
+enum { kept_pages = 32, kept_ms = 1000 };
+struct kept_page {
+	struct arena *arena; /* owns the rows; NULL: there are none */
+	const char *gpu;
+	int64_t version_id, turn, first, read_at_ms;
+	struct answer answer;
+};
+
+static void free_kept_pages(void *memory)
 {
-	int64_t first = paging->first, last = paging->last;
-	if (!request->viewer.id)
-		return ranking_rows_read(
-			request, request->arena, shown, gpu, first, last, &answer->rows, &answer->count);
-	return database_rows(request->db, request->arena, &PAGE_AND_OWN, &answer->rows, &answer->count,
-		request->error, "iisiiiisi", shown->leaderboard.id, shown->leaderboard.task_version_id,
-		gpu->name, first, last, shown->leaderboard.id, shown->leaderboard.task_version_id,
-		gpu->name, viewer_author_on(request, shown->leaderboard.id));
+	struct kept_page *pages = memory;
+	for (size_t i = 0; i < kept_pages; i++)
+		arena_free(pages[i].arena);
+	free(pages);
+}
+
+static struct thread_cache pages_of_thread =
+	THREAD_CACHE(kept_pages * sizeof(struct kept_page), free_kept_pages);
+
+static struct kept_page *kept_page_of(struct kept_page *pages, const struct kept_page *wanted)
+{
+	size_t hash = (size_t)wanted->version_id * 31 + (size_t)wanted->first;
+	for (const char *letter = wanted->gpu; *letter; letter++)
+		hash = hash * 31 + (unsigned char)*letter;
+	return &pages[hash % kept_pages];
+}
+
+static bool is_kept(const struct kept_page *page, const struct kept_page *wanted)
+{
+	return page->arena && page->version_id == wanted->version_id && page->turn == wanted->turn
+		&& page->first == wanted->first && strcmp(page->gpu, wanted->gpu) == 0
+		&& thread_cache_is_fresh(page->read_at_ms, kept_ms);
+}
+
+static int renew_page(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, const struct paging *paging, const struct kept_page *wanted,
+	struct kept_page *page)
+{
+	struct kept_page fresh = *wanted;
+	fresh.arena = arena_new();
+	fresh.gpu = arena_strdup(fresh.arena, gpu->name);
+	fresh.read_at_ms = clock_ms();
+	int rc = ranking_rows_read(request, fresh.arena, shown, gpu, paging->first, paging->last,
+		&fresh.answer.rows, &fresh.answer.count);
+	arena_free(rc ? fresh.arena : page->arena);
+	if (!rc)
+		*page = fresh;
+	return rc;
+}
+
+/* The texts of the rows belong to the thread, until its next request. */
+static int read_shared_rows(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, struct ranking_list *list)
+{
+	const struct kept_page wanted = { .gpu = gpu->name,
+		.version_id = shown->leaderboard.task_version_id,
+		.turn = gpu->turn,
+		.first = list->paging.first };
+	struct kept_page *pages =
+		gpu->turn == SQL_NULL_INTEGER ? NULL : thread_cache_get(&pages_of_thread);
+	if (!pages)
+		return ranking_rows_read(request, request->arena, shown, gpu, list->paging.first,
+			list->paging.last, &list->rows, &list->row_count);
+	struct kept_page *page = kept_page_of(pages, &wanted);
+	int rc =
+		is_kept(page, &wanted) ? 0 : renew_page(request, shown, gpu, &list->paging, &wanted, page);
+	if (rc)
+		return rc;
+	list->row_count = page->answer.count;
+	list->rows = arena_copy(
+		request->arena, page->answer.rows, page->answer.count * sizeof *page->answer.rows);
+	return 0;
+}
+
+static int read_own_row(struct request *request, const struct shown_leaderboard *shown,
+	const struct ranked_gpu *gpu, struct ranking_list *list)
+{
+	const int64_t author = viewer_author_on(request, shown->leaderboard.id);
+	struct answer answer = { 0 };
+	for (size_t i = 0; i < list->row_count && author && !answer.count; i++)
+		if (list->rows[i].user_id == author)
+			answer = (struct answer){ &list->rows[i], 1 };
+	int rc = answer.count || !author
+		? 0
+		: database_rows(request->db, request->arena, &OWN_ROW, &answer.rows, &answer.count,
+			request->error, "iisi", shown->leaderboard.id, shown->leaderboard.task_version_id,
+			gpu->name, author);
+	if (!rc)
+		set_own(request->arena, &answer, author, list);
+	return rc;
 }
 
 static int read_page(struct request *request, const struct shown_leaderboard *shown,
 	const struct ranked_gpu *gpu, const struct ranking_notes *notes, struct ranking_list *list)
 {
-	struct answer answer;
 	list->total = gpu->entries;
 	int rc = paging_make(&list->paging, gpu->entries, ranking_rows_per_page,
 		query_number(request, "page", 1), request->error);
 	if (!rc)
-		rc = ask_for_page(request, shown, gpu, &list->paging, &answer);
+		rc = read_shared_rows(request, shown, gpu, list);
+	if (!rc)
+		rc = read_own_row(request, shown, gpu, list);
 	if (rc)
 		return rc;
-	set_own(request->arena, &answer, viewer_author_on(request, shown->leaderboard.id), list);
-	take_page(answer, list);
 	set_comparisons(list->rows, list->row_count, notes);
 	look_for_own(list);
 	return 0;

@@ -19,7 +19,7 @@
 struct shown_row {
 	struct shown_leaderboard shown;
 	const char *gpu, *engine;
-	int64_t gpu_position, entries, is_closed;
+	int64_t gpu_position, entries, is_closed, turn;
 	double fastest_ns;
 };
 /* The columns below give offsets in the embedded structs. These are also offsets in the row,
@@ -42,6 +42,7 @@ static const struct column SHOWN_COLUMNS[] = {
 	REAL(struct shown_row, fastest_ns),
 	TEXT(struct shown_row, engine),
 	INTEGER(struct shown_row, is_closed),
+	INTEGER(struct shown_row, turn),
 };
 #define SHOWN_FIELDS \
 	SQL_LEADERBOARD_FIELDS \
@@ -66,7 +67,7 @@ static const struct column SHOWN_COLUMNS[] = {
 		"= l.id " \
 		"     AND r.task_version_id = l.task_version_id AND r.gpu = g.gpu ORDER BY r.position " \
 		"DESC LIMIT 1) AS entries, " FASTEST_ON_GPU ENGINE_ON_GPU " AS engine, " SQL_IS_CLOSED( \
-			"l", "g") " AS is_closed " \
+			"l", "g") " AS is_closed, g.turn " \
 					  "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
 					  "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
 					  "WHERE l.name = ? AND " may_see)
@@ -85,7 +86,7 @@ static const struct statement BY_VERSION = SELECT(struct shown_row, SHOWN_COLUMN
 	"  (SELECT e.position FROM ranking e WHERE e.leaderboard_id = l.id "
 	"AND e.task_version_id = v.id AND e.gpu = r.gpu "
 	"    ORDER BY e.position DESC LIMIT 1) AS entries, " FASTEST_OF_VERSION ENGINE_OF_RANKING
-	" AS engine, 0 AS is_closed "
+	" AS engine, 0 AS is_closed, NULL AS turn "
 	"FROM leaderboards l JOIN task_versions n ON n.id = l.task_version_id "
 	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
 	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id "
@@ -114,7 +115,8 @@ static void take_shown_rows(
 				.entries = rows[i].entries == SQL_NULL_INTEGER ? 0 : rows[i].entries,
 				.fastest_ns = rows[i].fastest_ns,
 				.engine = rows[i].engine,
-				.is_closed = rows[i].is_closed == 1 };
+				.is_closed = rows[i].is_closed == 1,
+				.turn = rows[i].turn };
 }
 
 static int ask_by_name(

@@ -14,6 +14,7 @@ struct ranked_gpu {
 	double fastest_ns;  /* the fastest ranked time, which need not have the first rank; NAN: none */
 	const char *engine; /* of the version on this GPU; NULL: not stored yet */
 	bool is_closed;     /* takes no submissions until its check has passed */
+	int64_t turn; /* grows with each change of the ranking; SQL_NULL_INTEGER: an old version */
 };
 
 struct shown_leaderboard {

@@ -102,78 +102,94 @@ static const struct statement DEVICES = SELECT(struct device_row, DEVICE_COLUMNS
 	" AS is_closed FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
 	"WHERE g.leaderboard_id = ? ORDER BY g.position, g.gpu");
 
-/* The revision of the leaderboard's task version, for task_view_get. */
-struct revision_row {
-	int64_t revision;
+/* The revision of the leaderboard's task version, for task_view_get, and whether the site takes no
+ * submissions (lib/intake/intake.h). */
+struct opening_row {
+	int64_t revision, is_stopped;
 };
-static const struct column REVISION_COLUMNS[] = { INTEGER(struct revision_row, revision) };
-static const struct statement REVISION = SELECT(struct revision_row, REVISION_COLUMNS,
-	"SELECT v.revision FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
-	"WHERE l.name = ?");
+static const struct column OPENING_COLUMNS[] = {
+	INTEGER(struct opening_row, revision),
+	INTEGER(struct opening_row, is_stopped),
+};
+static const struct statement OPENING = SELECT(struct opening_row, OPENING_COLUMNS,
+	"SELECT v.revision, EXISTS (SELECT 1 FROM intake_stops) AS is_stopped "
+	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE l.name = ?");
 
 /* The first round trip to the database reads the leaderboard and its quotas (FIRST), the second
- * everything else that the form needs (FORM), unless the thread has no view of the task yet. For
- * visitors who are not logged in, the second reads only the parts before ANSWER_LAST. */
-enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS, ANSWER_REVISION };
+ * everything else that the form needs, unless the thread has no view of the task yet. A statement
+ * costs time even if it finds nothing, so the second round trip has only those that this form
+ * needs. */
+enum { ANSWER_LEADERBOARD, ANSWER_QUOTAS, ANSWER_OPENING };
 static const struct statement *const FIRST_PARTS[] = {
 	[ANSWER_LEADERBOARD] = &leaderboard_reading,
 	[ANSWER_QUOTAS] = &quotas_reading,
-	[ANSWER_REVISION] = &REVISION,
+	[ANSWER_OPENING] = &OPENING,
 };
 static const struct bundle FIRST = BUNDLE(FIRST_PARTS);
 enum {
 	ANSWER_DEVICES,
-	ANSWER_STOP,
-	ANSWER_LAST,
-	ANSWER_FROM,
-	ANSWER_TEMPLATE,
 	ANSWER_CONTEST,
-	ANSWER_WINDOWS
+	ANSWER_CHOSEN, /* the earlier submission whose choices the form takes */
+	ANSWER_WINDOWS,
+	ANSWER_TEMPLATE = ANSWER_WINDOWS + quota_modes,
+	MOST_ANSWERS
 };
-static const struct statement *const FORM_PARTS[] = {
-	[ANSWER_DEVICES] = &DEVICES,
-	[ANSWER_STOP] = &intake_reading,
-	[ANSWER_LAST] = &LAST_CHOICES,
-	[ANSWER_FROM] = &CHOICES_OF,
-	[ANSWER_TEMPLATE] = &TEMPLATE,
-	[ANSWER_CONTEST] = &CONTEST,
-	[ANSWER_WINDOWS] = &quota_windows[0],
-	&quota_windows[1],
-	&quota_windows[2],
-	&quota_windows[3],
-};
-static const struct bundle FORM = BUNDLE(FORM_PARTS), FORM_OF_NOBODY = { FORM_PARTS, ANSWER_LAST };
+#define PARTS_FROM(earlier) \
+	{ \
+		[ANSWER_DEVICES] = &DEVICES, [ANSWER_CONTEST] = &CONTEST, [ANSWER_CHOSEN] = &(earlier), \
+		[ANSWER_WINDOWS] = &quota_windows[0], &quota_windows[1], &quota_windows[2], \
+		&quota_windows[3], &TEMPLATE \
+	}
+static const struct statement *const USUAL_PARTS[] = PARTS_FROM(LAST_CHOICES),
+									 *const REPEATED_PARTS[] = PARTS_FROM(CHOICES_OF);
+static const struct bundle FORM_OF_NOBODY = { USUAL_PARTS, ANSWER_CONTEST },
+						   USUAL = { USUAL_PARTS, ANSWER_WINDOWS },
+						   USUAL_WITH_QUOTAS = { USUAL_PARTS, ANSWER_TEMPLATE },
+						   WITH_TEMPLATE = BUNDLE(USUAL_PARTS),
+						   REPEATED = { REPEATED_PARTS, ANSWER_WINDOWS },
+						   REPEATED_WITH_QUOTAS = { REPEATED_PARTS, ANSWER_TEMPLATE };
 
-/* The template to read: the one in the address, or else the task's first. */
-static const char *wanted_template(const struct request *request, const struct task *task)
+/* The template that the address asks for; NULL: none. */
+static const char *asked_template(const struct request *request)
 {
 	const char *asked = request_query(request, "template");
-	const char *first = task->template_count ? task->templates[0].language : "";
-	return asked && *asked ? asked : first;
+	return asked && *asked ? asked : NULL;
+}
+
+static bool has_quota(const struct quota_use uses[static quota_modes])
+{
+	for (size_t mode = 0; mode < quota_modes; mode++)
+		if (uses[mode].quota.most)
+			return true;
+	return false;
 }
 
 static int read_submit_form(struct request *request, const struct submit_form *form,
 	const struct quota_use uses[static quota_modes], struct database_answer *answers)
 {
+#define WINDOWS "iiiiiiiiiiiiiiii"
+#define WINDOW_VALUES \
+	QUOTA_WINDOW(user, leaderboard_id, uses[0]), QUOTA_WINDOW(user, leaderboard_id, uses[1]), \
+		QUOTA_WINDOW(user, leaderboard_id, uses[2]), QUOTA_WINDOW(user, leaderboard_id, uses[3])
 	int64_t viewer = request->viewer.id, user = viewer_author_on(request, form->leaderboard->id),
-			leaderboard_id = form->leaderboard->id, version = form->leaderboard->task_version_id;
+			leaderboard_id = form->leaderboard->id, from = query_number(request, "from", 0);
+	const bool counts = has_quota(uses);
+	const char *template = asked_template(request);
 	if (!user)
 		return database_answers(request->db, request->arena, &FORM_OF_NOBODY, answers,
 			request->error, "i", leaderboard_id);
-	return database_answers(request->db, request->arena, &FORM, answers, request->error,
-		"i"
-		"ii"
-		"iiii"
-		"is"
-		"ii"
-		"iiii"
-		"iiii"
-		"iiii"
-		"iiii",
-		leaderboard_id, user, leaderboard_id, query_number(request, "from", 0), leaderboard_id,
-		viewer, viewer, version, wanted_template(request, form->task), leaderboard_id, user,
-		QUOTA_WINDOW(user, leaderboard_id, uses[0]), QUOTA_WINDOW(user, leaderboard_id, uses[1]),
-		QUOTA_WINDOW(user, leaderboard_id, uses[2]), QUOTA_WINDOW(user, leaderboard_id, uses[3]));
+	if (from)
+		return database_answers(request->db, request->arena,
+			counts ? &REPEATED_WITH_QUOTAS : &REPEATED, answers, request->error,
+			counts ? "iiiiiii" WINDOWS : "iiiiiii", leaderboard_id, leaderboard_id, user, from,
+			leaderboard_id, viewer, viewer, WINDOW_VALUES);
+	if (template)
+		return database_answers(request->db, request->arena, &WITH_TEMPLATE, answers,
+			request->error, "iiiii" WINDOWS "is", leaderboard_id, leaderboard_id, user, user,
+			leaderboard_id, WINDOW_VALUES, form->leaderboard->task_version_id, template);
+	return database_answers(request->db, request->arena, counts ? &USUAL_WITH_QUOTAS : &USUAL,
+		answers, request->error, counts ? "iiiii" WINDOWS : "iiiii", leaderboard_id, leaderboard_id,
+		user, user, leaderboard_id, WINDOW_VALUES);
 }
 
 static size_t split_gpu_names(struct arena *arena, const char *list, const char ***names)
@@ -236,11 +252,15 @@ static int take_template(struct request *request, struct submit_form *form, cons
 }
 
 /* For a user's first submission: the task's first template, or else a file with the signature. */
-static int begin_first(
-	struct request *request, struct submit_form *form, const struct database_answer *answer)
+static int begin_first(struct request *request, struct submit_form *form)
 {
-	if (form->task->template_count)
-		return take_template(request, form, form->task->templates[0].language, answer);
+	const char *first = form->task->template_count ? form->task->templates[0].language : NULL;
+	struct database_answer answer = { 0 };
+	if (first) {
+		int rc = database_rows(request->db, request->arena, &TEMPLATE, &answer.rows, &answer.count,
+			request->error, "is", form->leaderboard->task_version_id, first);
+		return rc ? rc : take_template(request, form, first, &answer);
+	}
 	const char *code = form->view->starter.code;
 	struct blob_value file = { code, code ? strlen(code) : 0 };
 	if (code)
@@ -266,19 +286,19 @@ static int begin_form(struct request *request, struct submit_form *form,
 	const struct database_answer *answers, struct choices *choices)
 {
 	int64_t from = query_number(request, "from", 0);
-	const char *template = request_query(request, "template");
-	const struct database_answer *chosen = &answers[from ? ANSWER_FROM : ANSWER_LAST];
+	const char *template = asked_template(request);
+	const struct database_answer *chosen = &answers[ANSWER_CHOSEN];
 	int rc = 0;
 	*choices = (struct choices){ 0 };
 	if (request->method == METHOD_POST || !request->viewer.id)
 		return 0;
 	if (from)
 		rc = take_over(request, form, from, chosen);
-	else if (template && *template)
+	else if (template)
 		rc = take_template(request, form, template, &answers[ANSWER_TEMPLATE]);
 	else if (!chosen->count)
-		rc = begin_first(request, form, &answers[ANSWER_TEMPLATE]);
-	form->may_restore = !from && !(template && *template);
+		rc = begin_first(request, form);
+	form->may_restore = !from && !template;
 	if (chosen->count)
 		*choices = *(const struct choices *)chosen->rows;
 	const char *asked = asked_mode(request);
@@ -364,13 +384,14 @@ static void list_gpus(struct request *request, struct submit_form *form,
 
 /* Reads the data for the form: the leaderboard's, and the viewer's submissions to it. */
 static int fill_form(struct request *request, struct submit_form *form,
-	const struct quota quotas[static quota_modes], int64_t revision)
+	const struct quota quotas[static quota_modes], const struct opening_row *opening)
 {
-	struct database_answer answers[COUNT(FORM_PARTS)], line;
+	struct database_answer answers[MOST_ANSWERS] = { 0 }, line;
 	struct quota_use *uses = arena_array(request->arena, struct quota_use, quota_modes);
 	struct choices choices;
 	quotas_hold(request->config, quotas, uses);
-	int rc = task_view_get(request, form->leaderboard->task_version_id, revision, &form->view);
+	int rc =
+		task_view_get(request, form->leaderboard->task_version_id, opening->revision, &form->view);
 	if (rc)
 		return rc;
 	form->task = form->view->task;
@@ -381,14 +402,14 @@ static int fill_form(struct request *request, struct submit_form *form,
 		rc = begin_form(request, form, answers, &choices);
 	if (rc)
 		return rc;
-	form->is_site_stopped = answers[ANSWER_STOP].count;
+	form->is_site_stopped = opening->is_stopped;
 	if (request->viewer.id && answers[ANSWER_CONTEST].count) {
 		const struct contest_row *contest = answers[ANSWER_CONTEST].rows;
 		form->contest = contest->name;
 		form->contest_title = contest->title;
 	}
 	list_gpus(request, form, answers, &line, &choices);
-	for (size_t mode = 0; request->viewer.id && mode < quota_modes; mode++)
+	for (size_t mode = 0; answers[ANSWER_WINDOWS].count && mode < quota_modes; mode++)
 		quota_window_read(&answers[ANSWER_WINDOWS + mode], &uses[mode]);
 	form->uses = request->viewer.id ? uses : NULL;
 	return 0;
@@ -513,7 +534,7 @@ static int extend_deadline(
 }
 
 static int show_submit(struct request *request, const struct leaderboard *shown,
-	const struct quota quotas[static quota_modes], int64_t revision)
+	const struct quota quotas[static quota_modes], const struct opening_row *opening)
 {
 	struct leaderboard with_deadline = *shown;
 	const struct leaderboard *leaderboard = &with_deadline;
@@ -534,7 +555,7 @@ static int show_submit(struct request *request, const struct leaderboard *shown,
 			request->db, request->arena, request->viewer.id, shown->id, &right, &own);
 	form.may_choose_author = right >= RIGHT_CHANGE;
 	if (!rc)
-		rc = fill_form(request, &form, quotas, revision);
+		rc = fill_form(request, &form, quotas, opening);
 	request->error = kept;
 	if (rc) {
 		*kept = own;
@@ -569,21 +590,23 @@ int page_submit(struct request *request)
 	if (rc)
 		return rc;
 	quotas_read(&answers[ANSWER_QUOTAS], quotas);
-	const struct revision_row *row = answers[ANSWER_REVISION].rows;
-	return show_submit(request, &leaderboard, quotas, row ? row->revision : 0);
+	const struct opening_row *opening = answers[ANSWER_OPENING].rows;
+	return opening ? show_submit(request, &leaderboard, quotas, opening)
+				   : leaderboard_read(request->arena, &answers[ANSWER_OPENING], name, &leaderboard,
+					   request->error); /* deleted meanwhile */
 }
 
 int submit_show_again(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct quota quotas[quota_modes];
 	struct error own = { 0 };
-	struct revision_row row;
+	struct opening_row opening;
 	int rc = quotas_of_leaderboard(request->db, request->arena, leaderboard->id, quotas, &own);
 	if (!rc)
 		rc = database_row(
-			request->db, request->arena, &REVISION, &row, &own, "s", leaderboard->name);
+			request->db, request->arena, &OPENING, &opening, &own, "s", leaderboard->name);
 	if (!rc)
-		return show_submit(request, leaderboard, quotas, row.revision);
+		return show_submit(request, leaderboard, quotas, &opening);
 	*request->error = own;
 	return rc;
 }

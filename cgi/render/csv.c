@@ -1,9 +1,9 @@
 #include "cgi/render/csv.h"
 
+#include "lib/base/format.h"
+
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool begins_record(const struct buffer *out)
@@ -54,24 +54,21 @@ void csv_text(struct buffer *out, const char *text)
 
 void csv_integer(struct buffer *out, int64_t number)
 {
+	format_text text;
+	format_integer(text, number);
 	begin_field(out);
-	buffer_printf(out, "%lld", (long long)number);
+	buffer_text(out, text);
 }
 
 void csv_real(struct buffer *out, double number)
 {
-	enum { sure_digits = 15, all_digits = 17 };
-	char text[32];
+	format_text text;
 	if (!isfinite(number)) {
 		empty_field(out);
 		return;
 	}
 	begin_field(out);
-	for (int digits = sure_digits; digits <= all_digits; digits++) {
-		snprintf(text, sizeof text, "%.*g", digits, number);
-		if (strtod(text, NULL) == number)
-			break;
-	}
+	format_real(text, number);
 	buffer_text(out, text);
 }
 

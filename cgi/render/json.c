@@ -57,16 +57,16 @@ void json_append_text(struct buffer *out, const char *text)
 
 void json_append_count(struct buffer *out, int64_t number)
 {
-	if (number == SQL_NULL_INTEGER)
-		buffer_text(out, "null");
-	else
-		buffer_printf(out, "%lld", (long long)number);
+	format_text text = "null";
+	if (number != SQL_NULL_INTEGER)
+		format_integer(text, number);
+	buffer_text(out, text);
 }
 
 void json_append_number(struct buffer *out, double number)
 {
+	format_text text = "null";
 	if (isfinite(number))
-		buffer_printf(out, "%.17g", number);
-	else
-		buffer_text(out, "null");
+		format_real(text, number);
+	buffer_text(out, text);
 }

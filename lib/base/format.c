@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -83,6 +84,64 @@ static char *put_decimal(char *at, double value, int digits)
 static char *put_text(char *at, const char *text)
 {
 	return stpcpy(at, text);
+}
+
+/* ---- numbers for programs ---- */
+
+/* A decimal with 15 digits, read as a double, keeps them; one with 17 digits says which double it
+ * was. */
+enum { sure_digits = 15, all_digits = 17 };
+
+/* Writes number / 10^decimals without zeros at the end. */
+static void put_scaled(char *at, int64_t number, int decimals)
+{
+	format_text digits;
+	for (; decimals && number % 10 == 0; decimals--)
+		number /= 10;
+	*put_integer(digits, number) = '\0';
+	int whole = (int)strlen(digits) - decimals;
+	if (whole <= 0) {
+		at = put_text(at, "0.");
+		memset(at, '0', (size_t)-whole);
+		put_text(at - whole, digits);
+		return;
+	}
+	memcpy(at, digits, (size_t)whole);
+	at += whole;
+	if (decimals)
+		*at++ = '.';
+	put_text(at, digits + whole);
+}
+
+static void print_real(format_text out, double number)
+{
+	for (int digits = sure_digits; digits <= all_digits; digits++) {
+		snprintf(out, sizeof(format_text), "%.*g", digits, number);
+		if (strtod(out, NULL) == number)
+			return;
+	}
+}
+
+/* The quotient of a whole number below 2^53 and a power of ten is the double next to the decimal,
+ * so the comparison says whether 15 digits are enough. A long double holds 17 digits. */
+void format_real(format_text out, double number)
+{
+	static const double tens[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+		1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19 };
+	const double least = 1e-3, size = fabs(number);
+	if (!(size >= least && size < tens[sure_digits])) {
+		print_real(out, number);
+		return;
+	}
+	int decimals = sure_digits - 1 - (int)floor(log10(size));
+	int64_t scaled = llrint(size * tens[decimals]);
+	if ((double)scaled / tens[decimals] != size) {
+		decimals += all_digits - sure_digits;
+		scaled = llrintl((long double)size * (long double)tens[decimals]);
+	}
+	if (number < 0)
+		*out++ = '-';
+	put_scaled(out, scaled, decimals);
 }
 
 /* ---- durations ---- */

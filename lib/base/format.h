@@ -54,6 +54,9 @@ void format_change(format_text out, double ratio);
 const char *change_conjunction(double ratio);
 
 void format_integer(format_text out, int64_t number);
+/* For programs, which read the same number back; as short as 15 digits can be, else 17. The number
+ * is finite. */
+void format_real(format_text out, double number);
 void format_bytes(format_text out, uint64_t bytes); /* "141 GB", "12.5 kB" (powers of 1000) */
 void format_utc(format_text out, int64_t ms);       /* "2026-11-21 06:10 UTC"; TIME_NULL: "" */
 /* "2026-11-21T06:10", in UTC, for an input element; TIME_NULL: "" */

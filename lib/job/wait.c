@@ -9,57 +9,69 @@
 
 /* ---- the order of a line ---- */
 
-struct user {
-	int64_t id;
-	int64_t running; /* jobs that run or are ahead in the line */
+struct place {
+	struct wait_job *job;
+	int64_t round; /* jobs of its user that run or are ahead in the line */
 };
 
 struct line {
-	struct wait_job **waiting; /* in the order of their starts after sort_line */
-	struct user **users;       /* users[i] is the user of waiting[i] */
+	struct place *waiting; /* in the order of their starts */
 	size_t count;
 	double *free_ms; /* when each device will be free */
 	size_t devices;
 };
 
-static struct user *find_user(struct user *users, size_t *count, int64_t id)
+static int compare_integers(int64_t a, int64_t b)
 {
-	for (size_t i = 0; i < *count; i++)
-		if (users[i].id == id)
-			return &users[i];
-	users[*count] = (struct user){ .id = id };
-	return &users[(*count)++];
+	return (a > b) - (a < b);
 }
 
-static bool comes_before(const struct wait_job *a, const struct user *a_user,
-	const struct wait_job *b, const struct user *b_user)
+static int by_number(const void *left, const void *right)
 {
-	if (a->priority != b->priority)
-		return a->priority < b->priority;
-	if (a_user->running != b_user->running)
-		return a_user->running < b_user->running;
-	return a->id < b->id;
+	return compare_integers(*(const int64_t *)left, *(const int64_t *)right);
 }
 
-/* Sorts the line by picking the next job again and again, as workers would if no job finished in
- * between. */
-static void sort_line(struct line *line)
+/* The order in which workers take the jobs of one user. */
+static int by_user(const void *left, const void *right)
 {
-	for (size_t next = 0; next < line->count; next++) {
-		size_t first = next;
-		for (size_t i = next + 1; i < line->count; i++)
-			if (comes_before(
-					line->waiting[i], line->users[i], line->waiting[first], line->users[first]))
-				first = i;
-		struct wait_job *job = line->waiting[first];
-		struct user *user = line->users[first];
-		line->waiting[first] = line->waiting[next];
-		line->users[first] = line->users[next];
-		line->waiting[next] = job;
-		line->users[next] = user;
-		user->running++;
-		job->position = (int64_t)next + 1;
+	const struct wait_job *a = ((const struct place *)left)->job,
+						  *b = ((const struct place *)right)->job;
+	if (a->user_id != b->user_id)
+		return compare_integers(a->user_id, b->user_id);
+	return a->priority != b->priority ? compare_integers(a->priority, b->priority)
+									  : compare_integers(a->id, b->id);
+}
+
+static int by_turn(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+	if (a->job->priority != b->job->priority)
+		return compare_integers(a->job->priority, b->job->priority);
+	return a->round != b->round ? compare_integers(a->round, b->round)
+								: compare_integers(a->job->id, b->job->id);
+}
+
+/* `running` has the users of all running jobs, sorted. A user's jobs are behind each other in the
+ * order of by_user, and each counts as running for the next. Sorting the rounds therefore gives the
+ * line in which workers would take the jobs if none finished in between. */
+static void sort_line(struct line *line, const int64_t *running, size_t running_count)
+{
+	size_t next = 0;
+	qsort(line->waiting, line->count, sizeof *line->waiting, by_user);
+	for (size_t i = 0; i < line->count; i++) {
+		int64_t user_id = line->waiting[i].job->user_id;
+		if (i && line->waiting[i - 1].job->user_id == user_id) {
+			line->waiting[i].round = line->waiting[i - 1].round + 1;
+			continue;
+		}
+		while (next < running_count && running[next] < user_id)
+			next++;
+		for (; next < running_count && running[next] == user_id; next++)
+			line->waiting[i].round++;
 	}
+	qsort(line->waiting, line->count, sizeof *line->waiting, by_turn);
+	for (size_t i = 0; i < line->count; i++)
+		line->waiting[i].job->position = (int64_t)i + 1;
 }
 
 /* ---- simulating the devices ---- */
@@ -96,7 +108,7 @@ static void occupy_devices(struct arena *arena, struct line *line, const struct 
 static void simulate_queue(struct line *line)
 {
 	for (size_t i = 0; i < line->count; i++) {
-		struct wait_job *job = line->waiting[i];
+		struct wait_job *job = line->waiting[i].job;
 		size_t first = 0;
 		for (size_t k = 1; k < line->devices; k++)
 			if (line->free_ms[k] < line->free_ms[first])
@@ -124,19 +136,29 @@ static struct wait_devices devices_of(
 static struct line gather_line(
 	struct arena *arena, struct wait_job *jobs, size_t count, const char *gpu)
 {
-	struct line line = { .waiting = arena_array(arena, struct wait_job *, count),
-		.users = arena_array(arena, struct user *, count) };
-	struct user *users = arena_array(arena, struct user, count);
-	size_t user_count = 0;
+	struct line line = { .waiting = arena_array(arena, struct place, count + 1) };
+	int64_t *running = arena_array(arena, int64_t, count + 1);
+	size_t running_count = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (!isnan(jobs[i].running_ms)) {
-			find_user(users, &user_count, jobs[i].user_id)->running++;
-		} else if (strcmp(jobs[i].gpu, gpu) == 0) {
-			line.users[line.count] = find_user(users, &user_count, jobs[i].user_id);
-			line.waiting[line.count++] = &jobs[i];
-		}
+		if (!isnan(jobs[i].running_ms))
+			running[running_count++] = jobs[i].user_id;
+		else if (strcmp(jobs[i].gpu, gpu) == 0)
+			line.waiting[line.count++].job = &jobs[i];
 	}
+	qsort(running, running_count, sizeof *running, by_number);
+	sort_line(&line, running, running_count);
 	return line;
+}
+
+void wait_estimate_line(struct arena *arena, struct wait_job *jobs, size_t count,
+	const struct wait_devices *devices, size_t device_count, const char *gpu)
+{
+	struct line line = gather_line(arena, jobs, count, gpu);
+	struct wait_devices own = devices_of(devices, device_count, gpu);
+	int64_t taking = own.count - own.elsewhere; /* nobody knows when another Podium is done */
+	line.devices = taking > 0 ? (size_t)taking : 0;
+	occupy_devices(arena, &line, jobs, count, gpu);
+	simulate_queue(&line);
 }
 
 void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count,
@@ -146,17 +168,9 @@ void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count,
 		jobs[i].position = 0;
 		jobs[i].start_ms = NAN;
 	}
-	for (size_t i = 0; i < count; i++) {
-		if (jobs[i].position || !isnan(jobs[i].running_ms))
-			continue;
-		struct line line = gather_line(arena, jobs, count, jobs[i].gpu);
-		struct wait_devices own = devices_of(devices, device_count, jobs[i].gpu);
-		int64_t taking = own.count - own.elsewhere; /* nobody knows when another Podium is done */
-		line.devices = taking > 0 ? (size_t)taking : 0;
-		sort_line(&line);
-		occupy_devices(arena, &line, jobs, count, jobs[i].gpu);
-		simulate_queue(&line);
-	}
+	for (size_t i = 0; i < count; i++)
+		if (!jobs[i].position && isnan(jobs[i].running_ms))
+			wait_estimate_line(arena, jobs, count, devices, device_count, jobs[i].gpu);
 }
 
 /* ---- from the database ---- */
@@ -265,13 +279,12 @@ static struct wait wait_in(
 		.words = wait_words(arena, job->start_ms) };
 }
 
-static void find_wait(
-	struct arena *arena, const struct reading *reading, int64_t job_id, struct wait *wait)
+static struct wait_job *find_waiting(const struct reading *reading, int64_t job_id)
 {
-	*wait = (struct wait){ .start_ms = NAN };
 	for (size_t i = 0; i < reading->count; i++)
-		if (reading->jobs[i].id == job_id && reading->jobs[i].position)
-			*wait = wait_in(arena, reading, &reading->jobs[i]);
+		if (reading->jobs[i].id == job_id && isnan(reading->jobs[i].running_ms))
+			return &reading->jobs[i];
+	return NULL;
 }
 
 int wait_of_job(struct database *db, struct arena *arena, int64_t job_id, struct wait *wait,
@@ -290,9 +303,15 @@ void wait_of_jobs(struct arena *arena, const struct database_answer *answer, con
 {
 	struct reading reading;
 	read_rows(arena, answer->rows, answer->count, 0, &reading);
-	wait_estimate(arena, reading.jobs, reading.count, reading.devices, reading.device_count);
-	for (size_t i = 0; i < count; i++)
-		find_wait(arena, &reading, job_ids[i], &waits[i]);
+	for (size_t i = 0; i < count; i++) {
+		waits[i] = (struct wait){ .start_ms = NAN };
+		struct wait_job *job = find_waiting(&reading, job_ids[i]);
+		if (job && !job->position)
+			wait_estimate_line(arena, reading.jobs, reading.count, reading.devices,
+				reading.device_count, job->gpu);
+		if (job)
+			waits[i] = wait_in(arena, &reading, job);
+	}
 }
 
 bool wait_has_job(const struct database_answer *answer, int64_t job_id)
@@ -320,8 +339,8 @@ void wait_of_next(struct arena *arena, const struct database_answer *answer, int
 			.gpu = gpus[i],
 			.expected_ms = NAN,
 			.running_ms = NAN };
-		wait_estimate(
-			arena, reading.jobs, reading.count + 1, reading.devices, reading.device_count);
+		wait_estimate_line(
+			arena, reading.jobs, reading.count + 1, reading.devices, reading.device_count, gpus[i]);
 		waits[i] = wait_in(arena, &reading, next);
 	}
 }

@@ -96,6 +96,9 @@ struct wait_devices {
 /* Fills position and start_ms. `jobs` must hold all running and all waiting jobs. */
 void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count,
 	const struct wait_devices *devices, size_t device_count);
+/* The same for the line of one model only. */
+void wait_estimate_line(struct arena *arena, struct wait_job *jobs, size_t count,
+	const struct wait_devices *devices, size_t device_count, const char *gpu);
 
 /* A part of a statement. SQL_EXPECTED_MS: the median of recent jobs of a kind in milliseconds, or
  * NULL; the mode of a comparison is 'comparison'. */

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -46,6 +47,51 @@ static void a_duration_is_rounded_as_printf_does(void **state)
 		format_duration_ns(out, ns);
 		snprintf(expected, sizeof expected, "%.*f ns", ns >= 99.995 ? 1 : ns >= 9.9995 ? 2 : 3, ns);
 		assert_string_equal(out, expected);
+	}
+}
+
+/* Includes the neighbors of powers of ten and doubles of all sizes. */
+static void a_number_for_programs_reads_back_the_same(void **state)
+{
+	(void)state;
+	format_text out;
+	for (int exponent = -320; exponent < 308; exponent++)
+		for (double number = nextafter(pow(10, exponent), 0), i = 0; i < 4;
+			 i++, number = nextafter(number, INFINITY)) {
+			format_real(out, -number);
+			assert_true(strtod(out, NULL) == -number);
+		}
+	uint64_t bits = 1;
+	for (int i = 0; i < 400000; i++) {
+		bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		double number = ldexp((double)(bits >> 11), (int)(bits % 64) - 60);
+		format_real(out, number);
+		assert_true(strtod(out, NULL) == number);
+	}
+}
+
+static void a_number_for_programs_is_short(void **state)
+{
+	(void)state;
+	static const struct {
+		double number;
+		const char *text;
+	} cases[] = {
+		{ 0, "0" },
+		{ 1, "1" },
+		{ -31900, "-31900" },
+		{ 0.1, "0.1" },
+		{ 0.001, "0.001" },
+		{ 0.0101, "0.0101" },
+		{ 24759.7, "24759.7" },
+		{ 999999999999999, "999999999999999" },
+		{ 0.1 + 0.2, "0.30000000000000004" },
+		{ 1e300, "1e+300" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		format_text out;
+		format_real(out, cases[i].number);
+		assert_string_equal(out, cases[i].text);
 	}
 }
 
@@ -429,6 +475,8 @@ int main(void)
 		cmocka_unit_test(resource_use_has_as_many_digits_as_were_measured),
 		cmocka_unit_test(a_duration_has_four_digits_and_a_fitting_unit),
 		cmocka_unit_test(a_duration_is_rounded_as_printf_does),
+		cmocka_unit_test(a_number_for_programs_reads_back_the_same),
+		cmocka_unit_test(a_number_for_programs_is_short),
 		cmocka_unit_test(a_duration_of_any_size_fits),
 		cmocka_unit_test(an_unknown_duration_is_empty),
 		cmocka_unit_test(a_time_that_cannot_be_told_from_nothing_is_below_the_least_that_can),
