@@ -29,3 +29,6 @@ def debootstrap(folder):
 			shutil.copytree(here, folder / "etc" / name, dirs_exist_ok=True)
 		elif here.exists():
 			shutil.copy(here, folder / "etc" / name)
+	# No installed service starts.
+	(folder / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
+	(folder / "usr/sbin/policy-rc.d").chmod(0o755)

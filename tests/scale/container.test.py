@@ -126,7 +126,7 @@ def log_of(name):
 	return podman("logs", name)
 
 
-def until(condition, limit_s=180, name=container("web")):
+def until(condition, limit_s=600, name=container("web")):
 	return tap.until(condition, limit_s, lambda: log_of(name)[-3000:])
 
 

@@ -114,8 +114,6 @@ def in_the_bare_system(*words):
 
 def make_bare_system():
 	debootstrap(BARE)
-	(BARE / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
-	(BARE / "usr/sbin/policy-rc.d").chmod(0o755)
 	in_the_bare_system("apt-get", "update")
 	in_the_bare_system("apt-get", "install", "-y", "--no-install-recommends", *ON_THE_MACHINE)
 	in_the_bare_system("apt-get", "clean")
