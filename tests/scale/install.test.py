@@ -24,6 +24,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from bare_system import debootstrap  # noqa: E402
 from client import Client  # noqa: E402
 import tap  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test  # noqa: E402
@@ -112,30 +113,7 @@ def in_the_bare_system(*words):
 
 
 def make_bare_system():
-	targets = subprocess.run(
-		["apt-get", "indextargets", "--format", "$(SITE) $(CODENAME)", "Created-By: Packages"],
-		capture_output=True,
-		text=True,
-	)
-	site, suite = targets.stdout.split("\n")[0].split()
-	shutil.rmtree(BARE, ignore_errors=True)
-	answer = subprocess.run(
-		["debootstrap", "--variant=minbase", suite, BARE, site],
-		capture_output=True,
-		text=True,
-		env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"},
-	)
-	if answer.returncode:
-		raise OSError("debootstrap: " + (answer.stdout + answer.stderr)[-1500:])
-	(BARE / "etc/apt/sources.list").unlink(missing_ok=True)  # debootstrap's own list
-	for name in ("apt/sources.list", "apt/sources.list.d", "apt/apt.conf.d", "resolv.conf"):
-		here = pathlib.Path("/etc") / name
-		if here.is_dir():
-			shutil.copytree(here, BARE / "etc" / name, dirs_exist_ok=True)
-		elif here.exists():
-			shutil.copy(here, BARE / "etc" / name)
-	(BARE / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
-	(BARE / "usr/sbin/policy-rc.d").chmod(0o755)
+	debootstrap(BARE)
 	in_the_bare_system("apt-get", "update")
 	in_the_bare_system("apt-get", "install", "-y", "--no-install-recommends", *ON_THE_MACHINE)
 	in_the_bare_system("apt-get", "clean")

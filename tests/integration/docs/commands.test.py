@@ -354,11 +354,9 @@ def admin_commands_do_what_the_docs_say():
 
 @test
 def each_setting_in_the_docs_exists():
-	known = set(re.findall(r"PODIUM_[A-Z_]+", HELP["podium-admin"] + HELP["podium-run"])) | {
-		"PODIUM_CONFIG",
-		"PODIUM_PORT",
-		"PODIUM_VAR",
-	}
+	known = set(re.findall(r"PODIUM_[A-Z_]+", HELP["podium-admin"] + HELP["podium-run"]))
+	for path in ("run", "packaging/container/Containerfile", "packaging/container/compose.yaml"):
+		known |= set(re.findall(r"\$\{?(PODIUM_[A-Z_]+)", (ROOT / path).read_text()))
 	others = "".join(
 		path.read_text(errors="replace")
 		for folder in ("cli", "harness", "tests", "worker", "lib")

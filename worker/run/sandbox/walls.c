@@ -171,7 +171,9 @@ static bool holds_groups(const struct bait *bait)
 
 /* ---- the walls ---- */
 
-#define UNSHARE "Run podium-worker on the host itself, or give its container CAP_SYS_ADMIN."
+#define UNSHARE \
+	"Run podium-worker on the host itself, or give its container the options in " \
+	"docs/containers.md."
 #define KERNEL \
 	"Use a kernel with this kind of namespace (Debian 12 and Ubuntu 24.04 have them all)."
 
@@ -218,6 +220,30 @@ static const struct {
 		"Let systemd delegate control groups (version 2) to the service (Delegate=yes).",
 		holds_groups },
 };
+
+/* ---- in containers ---- */
+
+/* Podman and Docker create these files. */
+static bool is_in_container(void)
+{
+	return access("/run/.containerenv", F_OK) == 0 || access("/.dockerenv", F_OK) == 0;
+}
+
+/* The option of Podman and Docker that brings a missing wall. The sandbox is built as a whole, so a
+ * refused call costs several walls. */
+static const char *container_mend(const struct sandbox_host *host, enum sandbox_wall wall)
+{
+	if (wall == WALL_GROUPS)
+		return "No option of a container brings this wall. podium-run counts itself.";
+	if (wall == WALL_PROC && host->stands[WALL_FILES])
+		return "Start this container with --security-opt systempaths=unconfined. With NVIDIA's "
+			   "CDI, also remove the hook disable-device-node-modification (docs/containers.md).";
+	if (host->account->change)
+		return "Start this container as an ordinary user (--user podium; docs/containers.md).";
+	return "Start this container with --security-opt seccomp=FILE, where FILE is "
+		   "packaging/container/seccomp.json. On a host with AppArmor, add --security-opt "
+		   "apparmor=unconfined (docs/containers.md).";
+}
 
 static _Noreturn void try_each_wall(
 	const struct bait *bait, const struct sandbox_entry *entry, int answers)
@@ -318,7 +344,9 @@ json_t *sandbox_walls(struct sandbox_host *host)
 			const char *why = host->stands[i] ? "The sandbox built it, but a test broke through."
 											  : host->why_not[i];
 			json_object_set_new(wall, "why", json_string(why));
-			json_object_set_new(wall, "mend", json_string(TABLE[i].mend));
+			json_object_set_new(wall, "mend",
+				json_string(is_in_container() ? container_mend(host, (enum sandbox_wall)i)
+											  : TABLE[i].mend));
 		}
 		json_array_append_new(walls, wall);
 	}
