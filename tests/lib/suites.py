@@ -22,6 +22,7 @@ ONLY_RELEASE = (
 	"integration/docs/",
 	"integration/formats/",
 	"integration/harness/",
+	"integration/hostile/",
 	"integration/install/",
 	"integration/sandbox/",
 	"integration/source/",
@@ -47,6 +48,7 @@ ONLY_SANITIZE = (
 	"faults/kill",
 	"faults/outage",
 	"faults/publication",
+	"faults/statements",
 	"faults/web",
 )
 
@@ -142,6 +144,8 @@ USUAL_S = {
 	"integration/harness/harness": 330,
 	"integration/formats/formats": 290,
 	"browser/pages": 265,
+	"faults/statements": 150,
+	"integration/site/api_fuzz": 110,
 	"integration/run/sealed": 100,
 	"integration/dev/bench": 95,
 	"integration/formats/extensions": 90,
