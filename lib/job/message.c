@@ -78,6 +78,11 @@ json_t *job_message_make(const struct job_message *job, struct error *error)
 		job->submission.path ? submission_json(&job->submission) : NULL, "rival",
 		job->rival.path ? submission_json(&job->rival) : NULL, "python", job->tools->python, "nvcc",
 		job->tools->nvcc);
+	/* json_pack leaves out a submission that is not UTF-8. */
+	if (job->submission.path && !json_object_get(json_object_get(message, "job"), "submission")) {
+		json_decref(message);
+		message = NULL;
+	}
 	if (!message)
 		fail(error, ERROR_SYSTEM, "Job %lld could not be written as JSON.", (long long)job->id);
 	else if (needs_secret_seed(job->mode))
