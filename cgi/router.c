@@ -599,21 +599,26 @@ static int answer_path(struct request *request)
 		return fail(request->error, ERROR_INPUT,
 			"The address is not UTF-8 text, or contains control characters.");
 	}
-	int rc = request->interface->recognise(request);
+	int methods;
+	size_t place;
+	struct call call;
+	bool found = find_route(request, request->method, &call, &methods, &place), is_answered = false;
+	int rc = found && call.route.run == page_submission_status
+		? submission_status_of_waiting(request, &is_answered)
+		: 0;
+	if (!rc && !is_answered)
+		rc = request->interface->recognise(request);
 	log_about_number(LOG_USER, request->viewer.id);
 	if (rc)
 		return rc;
 	bool has_slash = request->path[1] && text_ends_with(request->path, "/");
 	if (has_slash && request->method == METHOD_GET && !*request->interface->prefix)
 		return redirect_without_slash(request);
-	int methods;
-	size_t place;
-	struct call call;
-	if (!find_route(request, request->method, &call, &methods, &place))
+	if (!found)
 		return refuse_method(request, methods);
 	request->route = number_of(request->interface, place);
 	log_about(LOG_ROUTE, call.route.pattern);
-	return run_route(request, &call);
+	return is_answered ? 0 : run_route(request, &call);
 }
 
 void router_answer(struct request *request)

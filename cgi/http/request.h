@@ -154,6 +154,9 @@ struct request {
 	/* ID of a submission whose events are sent after the body (cgi/popcorn/stream.h); 0: none. */
 	int64_t follows;
 
+	/* submission_status_of_waiting has found no job that waits or runs. */
+	bool has_no_open_job;
+
 	/* for the log and the metrics */
 	size_t route;   /* the route's number (router_route); 0: no route matched */
 	int64_t stored; /* the submission that this request stored; 0: none */

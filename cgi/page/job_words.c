@@ -98,6 +98,8 @@ static void describe_queued(
 {
 	job->ahead = wait->position ? wait->position - 1 : 0;
 	job->start_ms = wait->start_ms;
+	if (isnan(job->expected_ms))
+		job->expected_ms = wait->expected_ms;
 	job->start = wait->words && wait->at_least ? arena_printf(arena, "%s or later", wait->words)
 											   : wait->words;
 	if (job->attempt || (job->reason && *job->reason))

@@ -32,6 +32,9 @@ handler page_submission_diff;
 /* head_to_head_page.c */
 handler page_head_to_head, page_head_to_head_status;
 /* submission.c, submission_cancel.c */
+/* Answers page_submission_status for any visitor while all jobs of a public submission wait. Every
+ * waiting visitor polls it, so it needs one short query and no session. */
+int submission_status_of_waiting(struct request *request, bool *is_answered);
 handler page_submission, page_submission_status, page_submission_source, page_submission_artifact,
 	page_submission_plan, page_submission_cancel, action_submission_cancel;
 /* participant.c: authors withdraw or restore a submission, or edit its note */

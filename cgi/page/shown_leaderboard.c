@@ -72,6 +72,8 @@ static const struct column SHOWN_COLUMNS[] = {
 					  "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
 					  "WHERE l.name = ? AND " may_see)
 static const struct statement BY_NAME_FOR_NOBODY = BY_NAME("0", "0", SQL_IS_PUBLIC("l")),
+							  /* a public leaderboard, for a user without a right on any */
+	BY_NAME_FOR_PARTICIPANT = BY_NAME("0", SQL_UNSEEN_ANSWERS("l"), SQL_IS_PUBLIC("l")),
 							  BY_NAME_FOR_VIEWER = BY_NAME(
 								  SQL_RIGHT("l"), SQL_UNREAD_QUESTIONS("l"), SQL_MAY_SEE("l"));
 
@@ -129,8 +131,13 @@ static int ask_by_name(
 		return database_rows(request->db, request->arena, &BY_NAME_FOR_NOBODY, rows, count,
 			request->error, "s", name);
 	int64_t viewer = request->viewer.id;
-	return database_rows(request->db, request->arena, &BY_NAME_FOR_VIEWER, rows, count,
-		request->error, "iiisi", viewer, viewer, viewer, name, viewer);
+	int rc = viewer_is_staff(&request->viewer)
+		? 0
+		: database_rows(request->db, request->arena, &BY_NAME_FOR_PARTICIPANT, rows, count,
+			request->error, "is", viewer, name);
+	return rc || *count ? rc
+						: database_rows(request->db, request->arena, &BY_NAME_FOR_VIEWER, rows,
+							count, request->error, "iiisi", viewer, viewer, viewer, name, viewer);
 }
 
 static int take_named_rows(struct request *request, const char *name,

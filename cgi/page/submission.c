@@ -151,21 +151,32 @@ static json_t *job_status_json(struct arena *arena, const struct job_row *job)
 		printed_json(arena, job));
 }
 
+static int respond_status(struct request *request, const struct submission_view *view)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < view->job_count; i++)
+		json_array_append_new(list, job_status_json(request->arena, &view->jobs[i]));
+	return respond_json(request,
+		json_pack("{s:I, s:s, s:b, s:o, s:o}", "id", (json_int_t)view->row->id, "state",
+			submission_state(view->jobs, view->job_count), "settled",
+			is_settled(view->jobs, view->job_count), "verdict",
+			json_text(submission_verdict(view->jobs, view->job_count)), "jobs", list));
+}
+
 int page_submission_status(struct request *request)
 {
 	struct submission_row row;
 	struct submission_view view;
 	int rc = submission_read_status(request, path_number(request, 0), &row, &view);
-	if (rc)
-		return rc;
-	json_t *list = json_array();
-	for (size_t i = 0; i < view.job_count; i++)
-		json_array_append_new(list, job_status_json(request->arena, &view.jobs[i]));
-	return respond_json(request,
-		json_pack("{s:I, s:s, s:b, s:o, s:o}", "id", (json_int_t)row.id, "state",
-			submission_state(view.jobs, view.job_count), "settled",
-			is_settled(view.jobs, view.job_count), "verdict",
-			json_text(submission_verdict(view.jobs, view.job_count)), "jobs", list));
+	return rc ? rc : respond_status(request, &view);
+}
+
+int submission_status_of_waiting(struct request *request, bool *is_answered)
+{
+	struct submission_row row;
+	struct submission_view view;
+	int rc = submission_read_waiting(request, path_number(request, 0), &row, &view, is_answered);
+	return rc || !*is_answered ? rc : respond_status(request, &view);
 }
 
 /* ---- the submission's files ---- */

@@ -188,8 +188,9 @@ int submission_of_address(struct request *request, struct submission_row *row);
 int submission_without_task(struct request *request, struct submission_row *row);
 
 /* The statements of these functions, as the part of a bundle. All bind twice the viewer's users.id,
- * the submission's ID and twice the viewer; submission_and_source_reading binds the viewer once
- * more in front. submission_take takes the row from the answer and returns as they do. */
+ * the submission's ID and twice the viewer. The source that submission_and_source_reading reads is
+ * for whom may_see_source names only. submission_take takes the row from the answer and returns as
+ * they do. */
 extern const struct statement submission_reading, submission_and_task_reading,
 	submission_and_source_reading;
 int submission_take(
@@ -209,6 +210,9 @@ int submission_read_state(
 	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
 int submission_read_status(
 	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);
+/* *found: all its jobs wait, and everybody may see them, whoever asks. Needs no viewer. */
+int submission_read_waiting(struct request *request, int64_t id, struct submission_row *row,
+	struct submission_view *view, bool *found);
 /* With the samples of their cases; no stage has messages or output. Without the task. */
 int submission_read_samples(
 	struct request *request, int64_t id, struct submission_row *row, struct submission_view *view);

@@ -63,10 +63,14 @@ static const struct column JOB_COLUMNS[] = {
 	REAL(struct job_row, file_err_ns),
 };
 #define JOB_IS_HELD SQL_IS_HELD("j")
-#define HAS_OTHER_ENGINE SQL_HAS_OTHER_ENGINE("s", "j")
-#define VERSION_ENGINE SQL_ENGINE_OF("s.task_version_id", "j.gpu")
+/* SQL_ENGINE_OF, SQL_HAS_OTHER_ENGINE and SQL_EXPECTED_MS as joins. Each subquery would cost the
+ * database about as much as the whole row. */
+#define VERSION_ENGINE "COALESCE(own_engine.engine, any_engine.engine)"
+#define HAS_OTHER_ENGINE "COALESCE(j.engine <> " VERSION_ENGINE ", FALSE)"
 #define JOB_IS_STOPPING SQL_IS_STOPPING("j")
-#define EXPECTED_MS SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "s.mode")
+#define EXPECTED_MS \
+	"COALESCE(usual.median_ms, (SELECT t.median_ms FROM job_times t WHERE t.gpu = j.gpu " \
+	"AND t.mode = s.mode ORDER BY t.updated_at DESC LIMIT 1))"
 #define TAIL \
 	"(SELECT t.tail FROM stages t WHERE t.job_id = j.id AND t.verdict IS NULL " \
 	"ORDER BY t.position DESC LIMIT 1)"
@@ -75,9 +79,6 @@ static const struct column JOB_COLUMNS[] = {
 #define PLACE OF_RANKED("r.place")
 #define TIED OF_RANKED("r.tied")
 #define REASON OF_RANKED("r.reason")
-#define NAMED \
-	OF_RANKED("(SELECT ou.name FROM submissions os JOIN users ou ON ou.id = os.user_id " \
-			  "WHERE os.id = r.other_id)")
 #define FASTEST OF_RANKED(SQL_FASTEST_NS("s.leaderboard_id", "s.task_version_id", "j.gpu"))
 #define JOBS_OF(from, whose) \
 	SELECT(struct job_row, JOB_COLUMNS, \
@@ -87,8 +88,8 @@ static const struct column JOB_COLUMNS[] = {
 		"j.held_at AS held_at_ms, j.released_by, j.held_reason, " JOB_IS_HELD " AS is_held, " \
 		"j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, " \
 		"j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, " PLACE \
-		" AS place, " TIED " AS is_tied, " REASON " AS rank_reason, " NAMED \
-		" AS rank_other, " FASTEST " AS fastest_ns, " \
+		" AS place, " TIED " AS is_tied, " REASON \
+		" AS rank_reason, other.name AS rank_other, " FASTEST " AS fastest_ns, " \
 		"IF(r.submission_id <> s.id, r.submission_id, NULL) AS best_id, " \
 		"IF(r.submission_id <> s.id, r.score_ns, NULL) AS best_ns, " \
 		"IF(r.submission_id <> s.id, r.score_err_ns, NULL) AS best_err_ns, " \
@@ -97,8 +98,7 @@ static const struct column JOB_COLUMNS[] = {
 		"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms, " \
 		"j.best_before_ns, j.place_before, j.tied_before, j.place_after, j.tied_after, " \
 		"j.priority, " JOB_IS_STOPPING " AS stopping, " \
-		"(SELECT TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) FROM workers w " \
-		"WHERE w.name = j.lease_owner AND j.state = 'running') AS silent_s, " \
+		"TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) AS silent_s, " \
 		"TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), j.lease_expires) AS lease_left_s, " \
 		"IF(j.state = 'running', " TAIL ", NULL) AS tail, " \
 		"f.results AS file_results, f.score_ns AS file_ns, f.score_err_ns AS file_err_ns " \
@@ -108,6 +108,15 @@ static const struct column JOB_COLUMNS[] = {
 		"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
 		"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id " \
 		"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id " \
+		"LEFT JOIN submissions named ON named.id = r.other_id AND r.job_id = j.id " \
+		"LEFT JOIN users other ON other.id = named.user_id " \
+		"LEFT JOIN workers w ON w.name = j.lease_owner AND j.state = 'running' " \
+		"LEFT JOIN job_times usual ON usual.task_version_id = s.task_version_id " \
+		"AND usual.gpu = j.gpu AND usual.mode = s.mode " \
+		"LEFT JOIN task_engines own_engine ON own_engine.task_version_id = s.task_version_id " \
+		"AND own_engine.gpu = j.gpu " \
+		"LEFT JOIN task_engines any_engine ON any_engine.task_version_id = s.task_version_id " \
+		"AND any_engine.gpu = '' " \
 		"WHERE " whose " = ? ORDER BY COALESCE(g.position, 999), j.gpu")
 
 static const struct column STAGE_COLUMNS[] = {
@@ -379,6 +388,26 @@ static const struct statement OPEN_JOBS = SELECT(struct open_row, OPEN_COLUMNS,
 	"LEFT JOIN job_times t ON t.task_version_id = s.task_version_id AND t.gpu = j.gpu "
 	"AND t.mode = s.mode "
 	"LEFT JOIN workers w ON w.name = j.lease_owner AND j.state = 'running' "
+	"WHERE s.id = ? AND " SQL_IS_PUBLIC("l") " AND NOT s.dry_run AND s.hidden_at IS NULL "
+											 "ORDER BY COALESCE(g.position, 999), j.gpu");
+
+/* The same of a submission whose jobs all wait. The kept queue has their expected times
+ * (waits_read), and no visitor sees more of them than others. */
+static const struct column WAITING_COLUMNS[] = {
+	INTEGER(struct open_row, author_id),
+	INTEGER(struct job_row, id),
+	TEXT(struct job_row, gpu),
+	TEXT(struct job_row, state),
+	TEXT(struct job_row, reason),
+	TEXT(struct job_row, progress),
+	TEXT(struct job_row, engine),
+	INTEGER(struct job_row, attempt),
+};
+static const struct statement WAITING_JOBS = SELECT(struct open_row, WAITING_COLUMNS,
+	"SELECT STRAIGHT_JOIN s.user_id AS author_id, j.id, j.gpu, j.state, j.reason, j.progress, "
+	"j.engine, j.attempt FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id "
+	"JOIN jobs j FORCE INDEX (jobs_submission) ON j.submission_id = s.id "
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
 	"WHERE s.id = ? AND " SQL_IS_PUBLIC("l") " AND NOT s.dry_run AND s.hidden_at IS NULL "
 											 "ORDER BY COALESCE(g.position, 999), j.gpu");
 
@@ -700,11 +729,11 @@ static int ask_for_page(struct request *request, int64_t id, struct database_ans
 	const int64_t pictures = most_pictures, comparisons = most_comparisons,
 				  viewer = request->viewer.id;
 	return viewer ? database_answers(request->db, request->arena, &PAGE, answers, request->error,
-			   "iiiiiiiiiiiiiiiiii", viewer, viewer, viewer, id, viewer, viewer, id, id, id, id,
-			   pictures, id, id, comparisons, id, id, id, viewer)
+			   "iiiiiiiiiiiiiiiii", viewer, viewer, id, viewer, viewer, id, id, id, id, pictures,
+			   id, id, comparisons, id, id, id, viewer)
 				  : database_answers(request->db, request->arena, &PAGE_FOR_NOBODY, answers,
-					  request->error, "iiiiiiiiiiiiii", viewer, viewer, viewer, id, viewer, viewer,
-					  id, id, id, id, pictures, id, id, comparisons);
+					  request->error, "iiiiiiiiiiiii", viewer, viewer, id, viewer, viewer, id, id,
+					  id, id, pictures, id, id, comparisons);
 }
 
 static int ask_for_secrets_of_page(
@@ -744,6 +773,8 @@ int submission_read_view(
 	join_comparisons(jobs, job_count, answers[COMPARED].rows, answers[COMPARED].count);
 	drop_hidden_times(jobs, job_count);
 	*view = view_of(request, row, answers[JOBS]);
+	if (!view->may_see_source)
+		row->source = (struct blob_value){ 0 };
 	bool is_open = false;
 	for (size_t i = 0; i < job_count; i++)
 		is_open = is_open || job_can_be_cancelled(&jobs[i]);
@@ -787,6 +818,37 @@ static bool is_whole_answer(const struct viewer *viewer, const struct open_row *
 	return count && (!viewer->id || viewer_acts_for(viewer, rows->author_id));
 }
 
+static int take_open(struct request *request, int64_t id, const struct open_row *rows, size_t count,
+	struct submission_row *row, struct submission_view *view)
+{
+	struct job_row *jobs = arena_array(request->arena, struct job_row, count);
+	for (size_t i = 0; i < count; i++)
+		jobs[i] = job_of_open_row(&rows[i]);
+	*row =
+		(struct submission_row){ .id = id, .user_id = rows->author_id, .frozen_at_ms = TIME_NULL };
+	int rc = finish_jobs(request, row, jobs, count);
+	*view = view_of(request, row, (struct database_answer){ jobs, count });
+	return rc;
+}
+
+int submission_read_waiting(struct request *request, int64_t id, struct submission_row *row,
+	struct submission_view *view, bool *found)
+{
+	struct open_row *rows;
+	size_t count;
+	int rc = database_rows(
+		request->db, request->arena, &WAITING_JOBS, &rows, &count, request->error, "i", id);
+	*found = !rc && count;
+	request->has_no_open_job = !rc;
+	for (size_t i = 0; i < count; i++) {
+		*found = *found && strcmp(rows[i].job.state, "queued") == 0;
+		request->has_no_open_job = request->has_no_open_job && !job_can_be_cancelled(&rows[i].job);
+		rows[i].job.expected_ms = rows[i].job.running_ms = NAN;
+		rows[i].job.silent_s = rows[i].job.lease_left_s = SQL_NULL_INTEGER;
+	}
+	return *found ? take_open(request, id, rows, count, row, view) : rc;
+}
+
 /* *found: OPEN_JOBS had the whole answer. */
 static int read_open(struct request *request, int64_t id, struct submission_row *row,
 	struct submission_view *view, bool *found)
@@ -796,16 +858,7 @@ static int read_open(struct request *request, int64_t id, struct submission_row 
 	int rc = database_rows(
 		request->db, request->arena, &OPEN_JOBS, &rows, &count, request->error, "i", id);
 	*found = !rc && is_whole_answer(&request->viewer, rows, count);
-	if (!*found)
-		return rc;
-	struct job_row *jobs = arena_array(request->arena, struct job_row, count);
-	for (size_t i = 0; i < count; i++)
-		jobs[i] = job_of_open_row(&rows[i]);
-	*row =
-		(struct submission_row){ .id = id, .user_id = rows->author_id, .frozen_at_ms = TIME_NULL };
-	rc = finish_jobs(request, row, jobs, count);
-	*view = view_of(request, row, (struct database_answer){ jobs, count });
-	return rc;
+	return *found ? take_open(request, id, rows, count, row, view) : rc;
 }
 
 int submission_read_status(
@@ -813,8 +866,8 @@ int submission_read_status(
 {
 	const int64_t viewer = request->viewer.id;
 	struct database_answer answers[COUNT(STATUS_PARTS)] = { 0 }, *jobs = &answers[JOBS];
-	bool found;
-	int rc = read_open(request, id, row, view, &found);
+	bool found = false;
+	int rc = request->has_no_open_job ? 0 : read_open(request, id, row, view, &found);
 	if (rc || found)
 		return rc;
 	rc = database_answers(request->db, request->arena, &STATUS, answers, request->error,

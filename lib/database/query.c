@@ -505,7 +505,7 @@ int database_script(struct database *db, const char *sql, struct error *error)
 
 int database_ping(struct database *db, struct error *error)
 {
-	if (db->mysql && mysql_ping(db->mysql) == 0)
-		return 0;
-	return reconnect_database(db, error);
+	uint64_t began_ns = database_begin_asking();
+	bool is_there = db->mysql && mysql_ping(db->mysql) == 0;
+	return database_end_asking(began_ns, is_there ? 0 : reconnect_database(db, error));
 }

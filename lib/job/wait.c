@@ -271,6 +271,7 @@ static struct wait wait_in(
 	struct wait_devices devices = devices_of(reading->devices, reading->device_count, job->gpu);
 	return (struct wait){ .position = job->position,
 		.start_ms = job->start_ms,
+		.expected_ms = job->expected_ms,
 		.at_least = reading->is_cut,
 		.devices = devices.count,
 		.online = devices.online,
@@ -304,7 +305,7 @@ void wait_of_jobs(struct arena *arena, const struct database_answer *answer, con
 	struct reading reading;
 	read_rows(arena, answer->rows, answer->count, 0, &reading);
 	for (size_t i = 0; i < count; i++) {
-		waits[i] = (struct wait){ .start_ms = NAN };
+		waits[i] = (struct wait){ .start_ms = NAN, .expected_ms = NAN };
 		struct wait_job *job = find_waiting(&reading, job_ids[i]);
 		if (job && !job->position)
 			wait_estimate_line(arena, reading.jobs, reading.count, reading.devices,

@@ -28,7 +28,8 @@ struct wait {
 	int64_t position; /* in the line for its GPU model, from 1; 0: the job does not wait, or does
 	                     not exist */
 	double start_ms; /* from now; NAN: unknown, since no such device is online or no such job ran */
-	int64_t devices; /* number of devices of that model that take jobs */
+	double expected_ms;     /* the job's own time; NAN: unknown */
+	int64_t devices;        /* number of devices of that model that take jobs */
 	int64_t online, paused; /* devices whose worker is online; those of them that are paused */
 	int64_t elsewhere; /* devices that take jobs, but are used by another Podium on their machine */
 	bool at_least;     /* not all waiting jobs were read, so position and start are lower bounds */

@@ -89,11 +89,12 @@ int questions_mark_read(
 
 /* A part of a statement with two `?`, both the viewer: how many questions wait for the viewer on a
  * leaderboard, as answers to read or as questions to answer. */
+#define SQL_UNSEEN_ANSWERS(leaderboard) \
+	"(SELECT COUNT(*) FROM questions asked WHERE asked.user_id = ? AND asked.unseen " \
+	"AND asked.leaderboard_id = " leaderboard ".id)"
 #define SQL_UNREAD_QUESTIONS(leaderboard) \
-	"((SELECT COUNT(*) FROM questions asked WHERE asked.user_id = ? AND asked.unseen " \
-	"AND asked.leaderboard_id = " leaderboard \
-	".id) + IF(" SQL_MAY_ANSWER(leaderboard) ", (SELECT COUNT(*) FROM questions open WHERE " \
-											 "open.leaderboard_id = " leaderboard \
-											 ".id AND open.answered_at IS NULL), 0))"
+	"(" SQL_UNSEEN_ANSWERS(leaderboard) " + IF(" SQL_MAY_ANSWER( \
+		leaderboard) ", (SELECT COUNT(*) FROM questions open WHERE " \
+					 "open.leaderboard_id = " leaderboard ".id AND open.answered_at IS NULL), 0))"
 
 #endif

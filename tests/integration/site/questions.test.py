@@ -273,6 +273,18 @@ def a_poll_of_a_waiting_submission_asks_one_short_question():
 
 
 @test
+def visitors_share_the_rows_of_a_ranking_until_it_changes():
+	address = "/leaderboard/bench?gpu=H200"
+	reads_rows = lambda questions: any("r.position BETWEEN" in one for one in questions)
+	# The rows are kept for a second, which may end in a try.
+	equal(all(reads_rows(questions_of("anyone", address)) for _ in range(3)), False)
+	sql("UPDATE leaderboard_gpus SET turn = turn + 1")
+	begin = log.stat().st_size
+	fetch("anyone", address)
+	equal(reads_rows(question for _, question in asked_since(begin)), True)
+
+
+@test
 def a_whole_ranking_is_sent_piece_by_piece():
 	address = "/leaderboard/bench.json?gpu=H200"
 	whole = fetch("anyone", f"{address}&page=all")
