@@ -335,11 +335,11 @@ def an_upgrade_keeps_the_data():
 	submit(visitor, CODE + "# again\n", "test")
 	count = ("SELECT COUNT(*) FROM podium.workers",)
 	equal(podman("exec", container("database"), *sql, *count).strip(), "1")
-	compose("down")
 
 
 @test
 def one_image_has_everything():
+	remove()
 	podman(
 		"build",
 		"--network=host",
