@@ -47,6 +47,7 @@ NOT_RUN = {
 	"tests/integration/admin",
 	"podium-admin review reject SUBMISSION GPU REASON": "likewise",
 	"podium-admin contest final": "needs a contest that has ended; tests/integration/site/contests",
+	"podium-admin contest reopen": "needs final standings; likewise",
 	"podium-admin rejudge start": "needs results to compute anew; tests/integration/site/rejudging",
 	"podium-admin rejudge show": "likewise",
 	"podium-admin rejudge apply": "likewise",
