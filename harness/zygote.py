@@ -415,9 +415,10 @@ def serve():
 
 
 prctl(PR_SET_DUMPABLE, 0)  # a submission of the same user must not read the zygote
-prctl(PR_SET_NAME, b"podium-zygote")
 os.closerange(CODE, CODE + 1)
 COMMAND_LINE = find_command_line()
+set_title([sys.executable, *sys.argv[1:]])
+prctl(PR_SET_NAME, b"podium-zygote")
 sandbox = load_sandbox()
 import_slow_modules()
 gc.collect()

@@ -12,8 +12,11 @@ enum {
 	look_every_ms = 10 * 1000,
 	/* Versions for a model, the newest first. podium-run's folder has room for twice as many. */
 	most_versions = 8,
-	kit_job = 0, /* the number of a job that builds a kit; jobs of the queue begin with 1 */
 };
+
+/* Jobs that build kits have numbers above all jobs of the queue. Each has its own, because the
+ * verdict of a cancelled one comes later. */
+#define FIRST_KIT_JOB (INT64_C(1) << 52)
 
 struct version {
 	int64_t task_version_id;
@@ -59,7 +62,7 @@ static void read_events(struct kits *kits)
 	int rc = 0;
 	while (kits->building && (rc = runner_next(kits->runner, -1, 0, &event, &error)) == 1) {
 		if (strcmp(member_text(event, "event"), "verdict") == 0
-			&& member_whole(event, "job", -1) == kit_job)
+			&& member_whole(event, "job", -1) == kits->job)
 			note_verdict(kits, event);
 		json_decref(event);
 	}
@@ -82,7 +85,7 @@ void kits_cancel(struct kits *kits)
 	struct error error = { 0 };
 	if (!kits->building)
 		return;
-	json_t *message = json_pack("{s:i}", "cancel", kit_job);
+	json_t *message = json_pack("{s:I}", "cancel", (json_int_t)kits->job);
 	if (runner_send(kits->runner, message, &error))
 		log_warning("%s: %s", kits->device->model, error.text);
 	json_decref(message);
@@ -115,8 +118,9 @@ static void begin_build(struct kits *kits, struct arena *arena, const struct ver
 	struct error error = { 0 };
 	const struct kit_version wanted = { version->task_version_id, version->definition,
 		task_engine_from_name(version->engine) };
+	kits->job = (kits->job ? kits->job : FIRST_KIT_JOB) + 1;
 	json_t *message = assignment_for_kit(
-		kits->db, arena, kits->cache, &wanted, kit_job, kits->device, kits->tools, &error);
+		kits->db, arena, kits->cache, &wanted, kits->job, kits->device, kits->tools, &error);
 	if (!message || runner_send(kits->runner, message, &error)) {
 		log_warning("The kit of the task version %lld was not built: %s",
 			(long long)version->task_version_id, error.text);

@@ -34,6 +34,7 @@ struct kits { /* of one slot */
 
 	int64_t look_at_ms; /* when to look for versions without a kit */
 	int64_t building;   /* the task version whose kit podium-run builds; 0: none */
+	int64_t job;        /* the number of the newest build's job */
 	enum task_engine engine;
 	int64_t begun_ms;
 	/* The newest versions that this podium-run was asked for, as a ring. */

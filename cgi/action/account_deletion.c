@@ -188,7 +188,8 @@ static const struct statement LEFTOVERS[] = {
 			"CONCAT('change address ', u.name), CONCAT('ask questions ', u.name), "
 			"CONCAT('second factor ', u.name), CONCAT('second factor in a day ', u.name), "
 			"CONCAT('confirm password ', u.name), CONCAT('contest code ', u.name), "
-			"CONCAT('make teams ', u.name), CONCAT('team code ', u.name)) "
+			"CONCAT('make teams ', u.name), CONCAT('team code ', u.name), "
+			"CONCAT('unfrozen ranking ', u.name)) "
 			"WHERE u.id = ?"),
 	COMMAND("DELETE r FROM users u STRAIGHT_JOIN rate_limits r ON LEFT(r.subject, 12 + "
 			"LENGTH(u.name)) = CONCAT('login pair ', u.name, ' ') WHERE u.id = ?"),

@@ -195,7 +195,8 @@ static int declare_final(struct request *request, const struct contest *contest)
 		"Certificates can be downloaded. The contest does not change any more.");
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
-	return contest_finish(request->db, request->arena, contest, &actor, request->error);
+	int rc = database_lift_limit(request->db, request->error);
+	return rc ? rc : contest_finish(request->db, request->arena, contest, &actor, request->error);
 }
 
 static const struct contest_action {

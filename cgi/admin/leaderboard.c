@@ -702,7 +702,9 @@ int action_leaderboard_delete(struct request *request)
 		request->status = 422;
 		return show_leaderboard_deletion(request, &leaderboard);
 	}
-	rc = leaderboard_delete(request->db, &leaderboard, &actor, request->error);
+	rc = database_lift_limit(request->db, request->error);
+	if (!rc)
+		rc = leaderboard_delete(request->db, &leaderboard, &actor, request->error);
 	if (rc)
 		return rc;
 	notice_leave(request, "%s was deleted with its submissions and results.", leaderboard.name);

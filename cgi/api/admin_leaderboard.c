@@ -389,6 +389,8 @@ int api_admin_leaderboard_delete(struct request *request)
 	if (!rc)
 		rc = api_confirm(request, "the leaderboard's name", leaderboard.name);
 	if (!rc)
+		rc = database_lift_limit(request->db, request->error);
+	if (!rc)
 		rc = leaderboard_delete(request->db, &leaderboard, &actor, request->error);
 	return rc ? rc : respond_nothing(request);
 }

@@ -235,6 +235,8 @@ int api_admin_contest_final(struct request *request)
 	if (!rc)
 		rc = api_confirm(request, "the contest's name", contest.name);
 	if (!rc)
+		rc = database_lift_limit(request->db, request->error);
+	if (!rc)
 		rc = contest_finish(request->db, request->arena, &contest, &actor, request->error);
 	return rc ? rc : respond_contest(request, contest.name, true, false);
 }

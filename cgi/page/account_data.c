@@ -96,6 +96,8 @@ int action_account_delete(struct request *request)
 		return 0;
 	int rc = check_deletion(request);
 	if (!rc)
+		rc = database_lift_limit(request->db, request->error);
+	if (!rc)
 		rc = account_delete(request->db, request->viewer.id, request->error);
 	if (!rc) {
 		session_forget(request);

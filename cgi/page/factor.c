@@ -179,7 +179,10 @@ static int check_password(struct request *request)
 			&user, request_form_or(request, "password", ""), &matches, request->error);
 	if (!rc && !matches)
 		rc = fail_field(request->error, "password", "This is not your password.");
-	return rc ? rc : rate_limit_return(request, &PASSWORDS, request->viewer.name);
+	if (rc && rc != ERROR_BUSY) /* busy: nothing was compared */
+		return rc;
+	int failed = rate_limit_return(request, &PASSWORDS, request->viewer.name);
+	return failed ? failed : rc;
 }
 
 int action_confirm(struct request *request)

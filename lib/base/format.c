@@ -129,7 +129,7 @@ void format_real(format_text out, double number)
 	static const double tens[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 		1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19 };
 	const double least = 1e-3, size = fabs(number);
-	if (!(size >= least && size < tens[sure_digits])) {
+	if (!(size >= least && size < tens[sure_digits - 1])) {
 		print_real(out, number);
 		return;
 	}

@@ -131,9 +131,10 @@ enum { ANSWER_COLUMNS, ANSWER_ROWS, ANSWER_RESULTS };
 static const struct statement *const PARTS[] = { &COLUMNS, &ROWS, &RESULTS };
 static const struct bundle STORED = BUNDLE(PARTS);
 
-/* The results are in the order of the rows. Returns how many belong to this row. */
+/* The results are in the order of the rows. Returns how many belong to this row. `columns`: the
+ * length of score->cells and cells. */
 static size_t fill_row(const struct stored_row *stored, const struct stored_result *results,
-	size_t count, struct scoring_row *score, struct standings_result *cells)
+	size_t count, size_t columns, struct scoring_row *score, struct standings_result *cells)
 {
 	size_t used = 0;
 	score->total = stored->points;
@@ -142,8 +143,8 @@ static size_t fill_row(const struct stored_row *stored, const struct stored_resu
 	for (; used < count && results[used].row_position <= stored->position; used++) {
 		const struct stored_result *from = &results[used];
 		size_t column = (size_t)from->column_position;
-		if (from->row_position < stored->position)
-			continue; /* of an account that is gone */
+		if (from->row_position < stored->position || column >= columns)
+			continue; /* of an account or a column that is gone */
 		score->cells[column] = (struct scoring_cell){ .place = from->place,
 			.time_ns = from->score_ns,
 			.rank = from->contest_rank,
@@ -174,7 +175,7 @@ int standings_read_stored(struct database *db, struct arena *arena, const struct
 	standings->rows = arena_array(arena, struct standings_row, standings->row_count);
 	for (size_t i = 0; i < standings->row_count; i++) {
 		struct standings_result *cells = &table.results[i * columns];
-		used += fill_row(&rows[i], results + used, answers[ANSWER_RESULTS].count - used,
+		used += fill_row(&rows[i], results + used, answers[ANSWER_RESULTS].count - used, columns,
 			&table.scores[i], cells);
 		standings->rows[i] =
 			(struct standings_row){ rows[i].user_id, rows[i].name, &table.scores[i], cells };

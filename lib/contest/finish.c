@@ -4,6 +4,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/contest/standings.h"
+#include "lib/job/job.h"
 #include "lib/ranking/ranking.h"
 #include "lib/webhook/event.h"
 
@@ -20,11 +21,21 @@ struct later { /* a contestant's later deadline on a problem */
 };
 static const struct column LATER_COLUMNS[] = { TEXT(struct later, name),
 	TIME(struct later, deadline_ms) };
-static const struct statement UNFINISHED = SELECT(struct count_row, COUNT_COLUMNS,
+#define OPEN_JOB "j.state IN ('queued', 'running')"
+#define RANKED_JOBS \
+	"SELECT COUNT(*) AS count FROM contest_problems p " \
+	"JOIN submissions s ON s.leaderboard_id = p.leaderboard_id " \
+	"JOIN jobs j ON j.submission_id = s.id WHERE p.contest_id = ? AND s.mode = 'ranked' " \
+	"AND NOT s.dry_run AND NOT s.practice AND "
+static const struct statement UNFINISHED =
+	SELECT(struct count_row, COUNT_COLUMNS, RANKED_JOBS OPEN_JOB);
+static const struct statement HELD =
+	SELECT(struct count_row, COUNT_COLUMNS, RANKED_JOBS SQL_IS_HELD("j"));
+static const struct statement COMPARING = SELECT(struct count_row, COUNT_COLUMNS,
 	"SELECT COUNT(*) AS count FROM contest_problems p "
-	"JOIN submissions s ON s.leaderboard_id = p.leaderboard_id "
-	"JOIN jobs j ON j.submission_id = s.id WHERE p.contest_id = ? AND s.mode = 'ranked' "
-	"AND NOT s.dry_run AND NOT s.practice AND j.state IN ('queued', 'running')");
+	"JOIN leaderboards l ON l.id = p.leaderboard_id "
+	"JOIN comparisons c ON c.leaderboard_id = l.id AND c.task_version_id = l.task_version_id "
+	"JOIN jobs j ON j.comparison_id = c.id WHERE p.contest_id = ? AND " OPEN_JOB);
 static const struct statement LATER = SELECT(struct later, LATER_COLUMNS,
 	"SELECT u.name, e.deadline AS deadline_ms FROM contest_problems p "
 	"JOIN leaderboard_extensions e ON e.leaderboard_id = p.leaderboard_id "
@@ -70,17 +81,27 @@ static int check_deadlines(struct database *db, const struct finish *finish, str
 
 static int check_finish(struct database *db, const struct finish *finish, struct error *error)
 {
+	static const struct {
+		const struct statement *statement;
+		const char *noun, *rest;
+	} OPEN[] = {
+		{ &UNFINISHED, "job", "of the contest still wait or run. Try again then." },
+		{ &HELD, "held result",
+			"of the contest may change the standings. Release or reject first." },
+		{ &COMPARING, "comparison", "of results that tie still wait or run. Try again then." },
+	};
 	const struct contest *contest = finish->contest;
-	struct count_row jobs;
+	struct count_row open = { 0 };
 	if (contest->ends_at_ms > now_ms())
 		return fail(error, ERROR_CONFLICT, "The contest has not ended yet.");
 	int rc = check_deadlines(db, finish, error);
-	if (!rc)
-		rc = database_row(db, finish->arena, &UNFINISHED, &jobs, error, "i", contest->id);
-	return rc || !jobs.count
-		? rc
-		: fail(error, ERROR_CONFLICT, "%s of the contest still wait or run. Try again then.",
-			plural(finish->arena, jobs.count, "job"));
+	for (size_t i = 0; i < COUNT(OPEN) && !rc; i++) {
+		rc = database_row(db, finish->arena, OPEN[i].statement, &open, error, "i", contest->id);
+		if (!rc && open.count)
+			rc = fail(error, ERROR_CONFLICT, "%s %s",
+				plural(finish->arena, open.count, OPEN[i].noun), OPEN[i].rest);
+	}
+	return rc;
 }
 
 static int finish_body(struct database *db, void *context, struct error *error)

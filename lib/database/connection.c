@@ -148,9 +148,26 @@ void database_limit(struct database *db, int64_t limit_ms)
 	db->limit_ms = limit_ms;
 }
 
+static const struct statement SET_LIMIT = COMMAND("SET max_statement_time = ?");
+
 void database_restart_limit(struct database *db)
 {
+	struct error unsaid;
 	db->ends_at_ms = db->limit_ms ? clock_ms() + db->limit_ms : 0;
+	/* A new connection has the limit. */
+	if (db->is_limit_lifted
+		&& database_execute(db, &SET_LIMIT, &unsaid, "d", (double)db->limit_ms / 1000))
+		database_disconnect(db);
+	db->is_limit_lifted = false;
+}
+
+int database_lift_limit(struct database *db, struct error *error)
+{
+	db->ends_at_ms = 0;
+	if (!db->limit_ms)
+		return 0;
+	db->is_limit_lifted = true;
+	return database_execute(db, &SET_LIMIT, error, "d", 0.0);
 }
 
 /* Whether the server executes statements. A node that lost most of its cluster, or lacks data,

@@ -34,8 +34,9 @@ struct database {
 	unsigned int last_error; /* MariaDB's number of the last error */
 	uint64_t affected, insert_id;
 	int64_t limit_ms, ends_at_ms; /* of database_limit; 0: no limit */
-	pthread_mutex_t guard;        /* protects the next two members, which other threads use */
-	int socket;                   /* of the open connection, or -1 */
+	bool is_limit_lifted;
+	pthread_mutex_t guard; /* protects the next two members, which other threads use */
+	int socket;            /* of the open connection, or -1 */
 	bool suspended;
 };
 

@@ -110,6 +110,9 @@ bool database_wants_tls(const struct config *config);
 void database_limit(struct database *db, int64_t limit_ms);
 void database_restart_limit(struct database *db);
 
+/* Lifts the limit until database_restart_limit; for rare actions that somebody has confirmed. */
+int database_lift_limit(struct database *db, struct error *error);
+
 /* Suspends or resumes a connection, from any thread. While the connection is suspended, its current
  * and further statements fail immediately. */
 void database_suspend(struct database *db, bool suspended);

@@ -6,6 +6,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/database/blob.h"
+#include "lib/leaderboard/visibility.h"
 
 struct counted {
 	int64_t versions, submissions, users, jobs, running;
@@ -44,6 +45,10 @@ static const struct statement LOCK_BLOBS = SELECT(struct used_blob, USED_COLUMNS
 	"WHERE v.leaderboard_id = ?) u "
 	"STRAIGHT_JOIN blobs b ON b.sha256 = u.sha256 FOR UPDATE");
 
+/* The final standings of a contest keep the leaderboard's name, for those who may see it now. */
+static const struct statement KEEP_VISIBILITY =
+	COMMAND("UPDATE contest_final_columns f JOIN leaderboards l ON l.id = f.leaderboard_id "
+			"SET f.is_public = " SQL_IS_PUBLIC("l") " WHERE l.id = ?");
 static const struct statement DELETE_RANKING =
 	COMMAND("DELETE FROM ranking WHERE leaderboard_id = ?");
 static const struct statement DELETE_SUBMISSIONS =
@@ -63,8 +68,8 @@ struct deletion {
  * refer to them, so the submissions are deleted first. */
 static int delete_rows(struct database *db, int64_t id, struct error *error)
 {
-	static const struct statement *const steps[] = { &DELETE_RANKING, &DELETE_SUBMISSIONS,
-		&DELETE_LEADERBOARD };
+	static const struct statement *const steps[] = { &KEEP_VISIBILITY, &DELETE_RANKING,
+		&DELETE_SUBMISSIONS, &DELETE_LEADERBOARD };
 	int rc = 0;
 	for (size_t i = 0; i < COUNT(steps) && !rc; i++)
 		rc = database_execute(db, steps[i], error, "i", id);

@@ -276,13 +276,26 @@ def lists_of_processes_show_what_each_process_does():
 	zygotes = zygotes_of(warm)
 	equal(set(zygotes), {FOR_JUDGES, FOR_SUBMISSIONS})
 	for title, pid in zygotes.items():
-		equal(command_of(pid), f"{PYTHON} /proc/self/fd/5 podium-zygote: {title} ")
+		equal(command_of(pid).rstrip(), f"{PYTHON} podium-zygote: {title}")
 		equal(name_of(pid), "podium-zygote")
 	# A forked program has the command line of a new interpreter.
 	words = same(
 		"seen = open('/proc/self/cmdline').read().rstrip(chr(0)).split(chr(0))\n", python=PYTHON
 	)
 	equal(words[:3], [PYTHON, "eval.py", "test"])
+
+
+@test
+def a_traceback_reads_no_file_of_the_zygote():
+	# A path below /proc/self would be a file of the program.
+	equal(
+		warm.look(
+			"import inspect\n"
+			"names = [one.filename for one in inspect.stack(0)]\n"
+			"seen = [name for name in names if name.startswith('/proc')]\n"
+		),
+		([], "forked"),
+	)
 	equal(warm.look("seen = open('/proc/self/comm').read().strip()")[0], "eval.py")
 
 
@@ -433,7 +446,7 @@ def the_zygote_prints_nothing_when_podium_run_ends_without_reading_its_reply():
 			[
 				"sh",
 				"-c",
-				f'exec "$0" -IS "$1" 3<&{theirs.fileno()} 4<"$2"',
+				f'exec "$0" -IS "$1" podium-zygote 3<&{theirs.fileno()} 4<"$2"',
 				PYTHON,
 				ROOT / "harness" / "zygote.py",
 				library,

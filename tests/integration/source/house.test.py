@@ -33,7 +33,8 @@ lib/question         lib/base lib/database lib/account lib/leaderboard lib/mail 
 lib/similarity       lib/base lib/database lib/submission
 lib/fleet            lib/base lib/database lib/account lib/leaderboard
 lib/ranking          lib/base lib/database lib/leaderboard lib/job lib/mail lib/webhook
-lib/contest          lib/base lib/database lib/account lib/leaderboard lib/webhook lib/ranking
+lib/contest          lib/base lib/database lib/account lib/leaderboard lib/job lib/webhook
+                     lib/ranking
 lib/intake           lib/base lib/database lib/account lib/leaderboard lib/submission lib/contest
 lib/judging          lib/base lib/database lib/result lib/account lib/task lib/gpu lib/leaderboard
                      lib/job lib/mail lib/webhook lib/ranking

@@ -112,7 +112,7 @@ def an_idle_worker_builds_the_kit_of_each_task_that_takes_submissions():
 		worker.says(f"The kit of the task version {second} is ready")
 	messages = runner.jobs()[:2]
 	for message in runner.jobs():
-		equal((message["id"], message["mode"], message["engine"]), (0, "kit", "sealed"))
+		equal((message["id"] > 2**52, message["mode"], message["engine"]), (True, "kit", "sealed"))
 		lacks(str(sorted(message)), "seed")
 		lacks(str(sorted(message)), "submission")
 		equal(
@@ -142,7 +142,7 @@ def a_job_ends_the_build_of_a_kit_which_is_built_later():
 def a_job_on_another_device_of_the_worker_ends_the_build():
 	runner = pretended("other")
 	runner.say(kit={"hang": True}, test={"hang": True})
-	with start(2, **runner.environment):
+	with start(2, **runner.environment) as worker:
 		until(lambda: modes(runner) == ["kit"])
 		builds = runner.jobs()[0]["device"]["uuid"]
 		admin("worker", "drain", "kits", builds)
@@ -152,6 +152,15 @@ def a_job_on_another_device_of_the_worker_ends_the_build():
 		admin("worker", "resume", "kits", builds)
 		sql(f"UPDATE jobs SET state = 'cancelled', verdict = 'cancelled' WHERE id = {number}")
 		until(lambda: modes(runner) == ["kit", "test", "kit"])
+		# The verdict of the first build is not taken for that of the second, which ends for a job.
+		time.sleep(1)
+		lacks(worker.log.read_text(), "was not built")
+		runner.say(kit={"hang": True})
+		admin("worker", "drain", "kits", runner.jobs()[1]["device"]["uuid"])
+		number = submit(mode="test", board="python", gpu="H200")
+		wait_for(number)
+		equal(job(number, "verdict, attempt"), ["passed", "1"])
+		admin("worker", "resume", "kits", runner.jobs()[1]["device"]["uuid"])
 
 
 @test

@@ -470,7 +470,8 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 	const char *obstacle = read_obstacle(run->arena, task_engine_name(run->engine), result);
 	if (obstacle)
 		kit->obstacle = copy_bytes(obstacle, strlen(obstacle));
-	kit->is_passing = obstacle && result->ending != PROCESS_EXITED;
+	/* A build ahead of all jobs may have failed for want of memory: the first job tries again. */
+	kit->is_passing = obstacle && (result->ending != PROCESS_EXITED || run->job->mode == JOB_KIT);
 	struct compiled programs[KIT_PROGRAMS];
 	if (obstacle || (rc = read_kit(run, programs, error)))
 		return rc;

@@ -71,7 +71,12 @@ static _Noreturn void run_child(enum zygote_kind kind, const char *python,
 		[ZYGOTE_JUDGE] = "podium-zygote: forks judges and null contestants",
 		[ZYGOTE_SUBMISSION] = "podium-zygote: forks programs with a submission",
 	};
-	const char *arguments[] = { python, "/proc/self/fd/5", titles[kind], NULL };
+	/* Not the path /proc/self/fd/5: a traceback in a forked program would read its lines from what
+	 * is the program's descriptor 5. */
+	static const char start[] =
+		"import os; "
+		"exec(compile(os.pread(5, os.fstat(5).st_size, 0), '<podium-zygote>', 'exec'))";
+	const char *arguments[] = { python, "-c", start, titles[kind], NULL };
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
