@@ -401,6 +401,14 @@ def the_host_declares_the_standings_final():
 	equal(answer.status, 409)
 	contains(answer.words(), "ada may submit until 2090-01-02 03:04 UTC. Try again then")
 	sql("DELETE e FROM leaderboard_extensions e JOIN users u ON u.id = e.user_id AND name = 'ada'")
+	job = (
+		"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l ON l.id = "
+		"s.leaderboard_id SET {} WHERE l.name = 'beta' AND s.mode = 'ranked' AND j.state = 'done'"
+	)
+	sql(job.format("j.held_at = UTC_TIMESTAMP(3)"))
+	answer = carl.post("/admin/contest/cup", [("action", "final"), ("confirm", "yes")])
+	contains(answer.words(), "of the contest may change the standings. Release or reject first.")
+	sql(job.format("j.held_at = NULL"))
 	done(carl.post("/admin/contest/cup", [("action", "final"), ("confirm", "yes")]))
 	equal(board_rows(), [(1, "bob", 20), (2, "ada", 12)])
 	data = anyone.fresh("/contest/cup.json").json
