@@ -1024,7 +1024,7 @@ def questions_of_status(number):
 	with open(log, "rb") as file:
 		file.seek(begin)
 		asked = re.findall(r"\s(\d+) Execute\t([^\n]*)", file.read().decode())
-	of_page = {connection for connection, question in asked if "AS lease_left_s" in question}
+	of_page = {connection for connection, question in asked if "AS author_id" in question}
 	equal(len(of_page), 1)
 	return len([question for connection, question in asked if connection in of_page])
 
@@ -1124,8 +1124,9 @@ def a_correct_result_that_is_not_ranked_says_why():
 
 @test
 def one_query_finds_all_queued_jobs_of_a_submission():
-	"""A request for the status makes two queries, for one device and for six: one for open jobs,
-	and another one for the starts of all queued jobs or for what has ended."""
+	"""A request for the status makes at most two queries, for one device and for six: one for
+	waiting jobs, and another one for the starts of all queued jobs, unless another request has just
+	read them, or for what has ended."""
 	sql(
 		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT l.id, CONCAT('GPU-', "
 		"seq), 10 + seq FROM leaderboards l, seq_1_to_6 WHERE l.name = 'small'"
@@ -1141,7 +1142,7 @@ def one_query_finds_all_queued_jobs_of_a_submission():
 		counts.append(questions_of_status(number))
 		cancel(ada, number)
 		counts.append(questions_of_status(number))
-	equal(counts, [2] * 4)
+	equal((counts[1::2], max(counts)), ([2, 2], 2))
 	sql("DELETE FROM leaderboard_gpus WHERE gpu LIKE 'GPU-%'")
 
 
