@@ -359,15 +359,21 @@ struct open_row {
 	int64_t author_id;
 };
 static_assert(offsetof(struct open_row, job) == 0, "the columns of a job are members of `job`");
+#define WAITING \
+	INTEGER(struct open_row, author_id), INTEGER(struct job_row, id), TEXT(struct job_row, gpu), \
+		TEXT(struct job_row, state), TEXT(struct job_row, reason), TEXT(struct job_row, progress), \
+		TEXT(struct job_row, engine), INTEGER(struct job_row, attempt)
+#define WAITING_FIELDS \
+	"s.user_id AS author_id, j.id, j.gpu, j.state, j.reason, j.progress, j.engine, j.attempt"
+#define FROM_JOBS \
+	" FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id " \
+	"JOIN jobs j FORCE INDEX (jobs_submission) ON j.submission_id = s.id " \
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
+#define THAT_ALL_SEE \
+	"WHERE s.id = ? AND " SQL_IS_PUBLIC("l") " AND NOT s.dry_run AND s.hidden_at IS NULL " \
+											 "ORDER BY COALESCE(g.position, 999), j.gpu"
 static const struct column OPEN_COLUMNS[] = {
-	INTEGER(struct open_row, author_id),
-	INTEGER(struct job_row, id),
-	TEXT(struct job_row, gpu),
-	TEXT(struct job_row, state),
-	TEXT(struct job_row, reason),
-	TEXT(struct job_row, progress),
-	TEXT(struct job_row, engine),
-	INTEGER(struct job_row, attempt),
+	WAITING,
 	TEXT(struct job_row, lease_owner),
 	REAL(struct job_row, expected_ms),
 	REAL(struct job_row, running_ms),
@@ -376,40 +382,20 @@ static const struct column OPEN_COLUMNS[] = {
 	TEXT(struct job_row, tail),
 };
 static const struct statement OPEN_JOBS = SELECT(struct open_row, OPEN_COLUMNS,
-	"SELECT STRAIGHT_JOIN s.user_id AS author_id, j.id, j.gpu, j.state, j.reason, j.progress, "
-	"j.engine, j.attempt, j.lease_owner, t.median_ms AS expected_ms, "
+	"SELECT STRAIGHT_JOIN " WAITING_FIELDS ", j.lease_owner, t.median_ms AS expected_ms, "
 	"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000 AS running_ms, "
 	"TIMESTAMPDIFF(SECOND, w.seen_at, UTC_TIMESTAMP(3)) AS silent_s, "
 	"TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), j.lease_expires) AS lease_left_s, "
-	"IF(j.state = 'running', " TAIL ", NULL) AS tail "
-	"FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id "
-	"JOIN jobs j FORCE INDEX (jobs_submission) ON j.submission_id = s.id "
-	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
+	"IF(j.state = 'running', " TAIL ", NULL) AS tail" FROM_JOBS
 	"LEFT JOIN job_times t ON t.task_version_id = s.task_version_id AND t.gpu = j.gpu "
 	"AND t.mode = s.mode "
-	"LEFT JOIN workers w ON w.name = j.lease_owner AND j.state = 'running' "
-	"WHERE s.id = ? AND " SQL_IS_PUBLIC("l") " AND NOT s.dry_run AND s.hidden_at IS NULL "
-											 "ORDER BY COALESCE(g.position, 999), j.gpu");
+	"LEFT JOIN workers w ON w.name = j.lease_owner AND j.state = 'running' " THAT_ALL_SEE);
 
 /* The same of a submission whose jobs all wait. The kept queue has their expected times
  * (waits_read), and no visitor sees more of them than others. */
-static const struct column WAITING_COLUMNS[] = {
-	INTEGER(struct open_row, author_id),
-	INTEGER(struct job_row, id),
-	TEXT(struct job_row, gpu),
-	TEXT(struct job_row, state),
-	TEXT(struct job_row, reason),
-	TEXT(struct job_row, progress),
-	TEXT(struct job_row, engine),
-	INTEGER(struct job_row, attempt),
-};
+static const struct column WAITING_COLUMNS[] = { WAITING };
 static const struct statement WAITING_JOBS = SELECT(struct open_row, WAITING_COLUMNS,
-	"SELECT STRAIGHT_JOIN s.user_id AS author_id, j.id, j.gpu, j.state, j.reason, j.progress, "
-	"j.engine, j.attempt FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id "
-	"JOIN jobs j FORCE INDEX (jobs_submission) ON j.submission_id = s.id "
-	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
-	"WHERE s.id = ? AND " SQL_IS_PUBLIC("l") " AND NOT s.dry_run AND s.hidden_at IS NULL "
-											 "ORDER BY COALESCE(g.position, 999), j.gpu");
+	"SELECT STRAIGHT_JOIN " WAITING_FIELDS FROM_JOBS THAT_ALL_SEE);
 
 /* ---- reading ---- */
 
