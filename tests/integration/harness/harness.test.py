@@ -6,6 +6,7 @@ Python runs on the CPU. CUDA C++ needs a GPU. Without a GPU the test only compil
 only if nvcc is installed."""
 
 import functools
+import hashlib
 import json
 import os
 import pathlib
@@ -24,6 +25,8 @@ BUILD = ROOT / os.environ.get("B", "build/release")
 TASKS = sorted(path for path in (ROOT / "tasks").iterdir() if path.is_dir())
 FOLDERS = sorted(path for path in (pathlib.Path(__file__).parent / "folders").iterdir())
 SECRET = 271828182
+# What the output of the compilers must name for a sample.
+NAMED_BY_COMPILERS = {"samples/other_parameters.cu": "vector_add"}
 
 
 @functools.lru_cache(None)
@@ -63,7 +66,20 @@ def gpu():
 def runner():
 	"""One podium-run for all tests, with a zygote as in a worker, because a job of the isolated
 	engine starts several interpreters."""
-	return Runner("--python", PYTHON)
+	return Runner("--python", PYTHON, "--kits", str(folder_of_kits()))
+
+
+@functools.lru_cache(None)
+def folder_of_kits():
+	"""Where this podium-run and the next runs of the test keep the programs of CUDA C++ tasks.
+	Another podium-run builds its own."""
+	folders = ROOT / "build" / "kits"
+	folder = folders / hashlib.sha256((BUILD / "podium-run").read_bytes()).hexdigest()[:16]
+	folder.parent.mkdir(parents=True, exist_ok=True)
+	for path in folders.iterdir():
+		if path != folder:
+			shutil.rmtree(path, ignore_errors=True)
+	return folder
 
 
 def run(job, device):
@@ -125,6 +141,14 @@ def check_compiles(job):
 		(result.stages[0]["stage"], verdict, result.verdict == "compile error"),
 		("compile", "passed", False),
 	)
+	if job["engine"] == "isolated":
+		equal((result.engine, result.engine_reason), ("isolated", ""))
+
+
+def check_does_not_compile(job):
+	result = compile_only(job)
+	equal(result.verdict, "compile error")
+	contains(result.log("stderr", 0), NAMED_BY_COMPILERS.get(job["source"], "error"))
 
 
 def check_sample(job):
@@ -138,7 +162,7 @@ def check_sample(job):
 	if gpu():
 		expect(job, gpu(), job["verdict"])
 	elif job["verdict"] == "compile error":
-		equal(compile_only(job).verdict, "compile error")
+		check_does_not_compile(job)
 	else:
 		raise Skip("there is no GPU")
 
