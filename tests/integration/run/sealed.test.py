@@ -9,6 +9,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -59,14 +60,19 @@ def sealed_job(submission="", mode="test", reference=REFERENCE, rival=None, **me
 
 
 kept = []
+# A folder of programs for podium-run, which every user may enter. It is empty for most tests.
+tools = pathlib.Path(tempfile.mkdtemp(prefix="podium-tools."))
+tools.chmod(0o755)
 
 
 def judge(*arguments, **members):
-	"""Judges with a podium-run that the tests share."""
+	"""Judges with a podium-run that the tests share, because the zygotes of each podium-run
+	import torch, which takes seconds."""
 	if not importlib.util.find_spec("torch"):
 		raise Skip("needs torch")
 	if not kept:
-		kept.append(Runner("--python", PYTHON, program=PROGRAM))
+		environment = {"PATH": f"{tools}:{os.environ['PATH']}"}
+		kept.append(Runner("--python", PYTHON, program=PROGRAM, environment=environment))
 	kept[0].send(sealed_job(*arguments, **members))
 	return kept[0].result()
 
@@ -335,15 +341,13 @@ echo "code of $3 in $(cat "$4")"
 def code_of(tool, name="kernels.sass", **members):
 	"""Judges with this program as cuobjdump. Returns the result and the machine code, or the
 	artifact of this name."""
-	with tempfile.TemporaryDirectory(prefix="podium-tool.") as folder:
-		path = pathlib.Path(folder, "cuobjdump")
-		path.write_text(tool)
-		for each in (path, pathlib.Path(folder)):
-			each.chmod(0o755)
-		environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
-		with Runner("--python", PYTHON, program=PROGRAM, environment=environment) as runner:
-			runner.send(sealed_job(**members))
-			result = runner.result()
+	path = tools / "cuobjdump"
+	path.write_text(tool)
+	path.chmod(0o755)
+	try:
+		result = judge(**members)
+	finally:
+		path.unlink()
 	found = [event for event in result.events if event["event"] == "artifact"]
 	found = [event for event in found if event["name"] == name]
 	content = b"".join(base64.b64decode(event["base64"]) for event in found)
@@ -508,4 +512,5 @@ def without_a_gpu_the_machine_is_at_fault():
 code = run()
 for runner in kept:
 	runner.__exit__()
+shutil.rmtree(tools)
 sys.exit(code)
