@@ -6,6 +6,8 @@ import base64
 import concurrent.futures
 import contextlib
 import ctypes
+import functools
+import hashlib
 import json
 import os
 import pathlib
@@ -649,7 +651,7 @@ inline void check_implementation(TestReporter &reporter, const input_t &, const 
 """,
 }
 PRETENDED_GPU = (ROOT / "tests" / "harness" / "pretended_gpu.h").read_text()
-GPU_TASK, KERNEL_TASK = (ROOT / "tasks" / name for name in ("vectoradd_cu", "vectoradd_kernel_cu"))
+GPU_TASK = ROOT / "tasks" / "vectoradd_cu"
 
 
 def headers(task):
@@ -695,12 +697,67 @@ inline double pretended_disturbance(const Blocks &blocks, const Rule &rule)
 """
 
 
+@functools.cache
+def compilers():
+	"""Says which compilers build the programs."""
+	versions = [
+		subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
+		for name in (system_nvcc(), "g++", "ld")
+	]
+	return [*versions, system_nvcc(), os.stat(system_nvcc()).st_mtime_ns]
+
+
+class Kept:
+	"""Programs that earlier runs have compiled, in build/cu-programs. A program's folder there is
+	named after a hash of everything that the program is built from and with."""
+
+	FOLDER = ROOT / "build" / "cu-programs"
+
+	def __init__(self):
+		self.used = set()
+
+	def place(self, folder, command):
+		"""Where the program is kept that `command` makes from the files in `folder`."""
+		made = hashlib.sha256(json.dumps([command, compilers()]).encode())
+		for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+			content = hashlib.sha256(path.read_bytes()).hexdigest()
+			made.update(f"{path.relative_to(folder)} {content}\n".encode())
+		self.used.add(made.hexdigest())
+		return self.FOLDER / made.hexdigest()
+
+	def take(self, place, folder):
+		"""Copies a kept program to `folder`. Returns the compiler's result, or None if there is no
+		such program."""
+		if not (place / "result.json").exists():
+			return None
+		code, said, warned, names = json.loads((place / "result.json").read_text())
+		for name in names:
+			shutil.copy(place / name, folder)
+		return subprocess.CompletedProcess([], code, said, warned)
+
+	def keep(self, place, folder, result, names):
+		self.FOLDER.mkdir(parents=True, exist_ok=True)
+		fresh = pathlib.Path(tempfile.mkdtemp(dir=self.FOLDER))
+		for name in names:
+			shutil.copy(folder / name, fresh)
+		what = [result.returncode, result.stdout, result.stderr, names]
+		(fresh / "result.json").write_text(json.dumps(what))
+		shutil.rmtree(place, ignore_errors=True)
+		fresh.rename(place)
+
+	def remove_others(self):
+		"""Removes programs that this run did not use."""
+		for path in self.FOLDER.glob("*"):
+			if path.name not in self.used:
+				shutil.rmtree(path, ignore_errors=True)
+
+
 class Work:
 	"""Compiles the programs, each in a folder that is made as podium-run makes it."""
 
 	def __init__(self):
 		self.path = pathlib.Path(tempfile.mkdtemp(prefix="podium-isolated-cu."))
-		self.results = {}
+		self.results, self.kept = {}, Kept()
 
 	def folder(self, name, files):
 		folder = self.path / name
@@ -718,10 +775,15 @@ class Work:
 
 	def compile(self, name, files, *words):
 		folder = self.folder(name, files)
-		self.results[name] = subprocess.run(
-			["nice", system_nvcc(), *FLAGS, *words], cwd=folder, capture_output=True, text=True
-		)
-		return folder
+		command = ["nice", system_nvcc(), *FLAGS, *words]
+		place = self.kept.place(folder, command)
+		result = self.kept.take(place, folder)
+		if not result:
+			there = set(os.listdir(folder))
+			result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+			if result.returncode >= 0:
+				self.kept.keep(place, folder, result, sorted(set(os.listdir(folder)) - there))
+		self.results[name] = result
 
 	def built(self, name, program):
 		result = self.results[name]
@@ -842,21 +904,10 @@ class Work:
 				"judge.out",
 			)
 		)
-		jobs += [
-			(
-				f"wrapped {sample}",
-				{
-					**headers(KERNEL_TASK),
-					"submission.cuh": (KERNEL_TASK / "samples" / f"{sample}.cu").read_text(),
-				},
-				*shared,
-				"isolated/entry_wrapped.cu",
-			)
-			for sample in ("right", "other_parameters")
-		]
 		with concurrent.futures.ThreadPoolExecutor(2) as pool:
 			for done in [pool.submit(self.compile, *job) for job in jobs]:
 				done.result()
+		self.kept.remove_others()
 
 
 WORK = Work()
@@ -883,7 +934,7 @@ import podium_wire as wire  # noqa: E402
 def contestant(command, folder, end, **environment):
 	"""Starts a process that has this end of a channel as descriptor 3."""
 	process = subprocess.Popen(
-		[sys.executable, "-c", BECOME, json.dumps([end.fileno()]), *map(str, command)],
+		become([end.fileno()], command),
 		cwd=folder,
 		pass_fds=[end.fileno()],
 		env={"PATH": os.environ["PATH"], **environment},
@@ -954,15 +1005,7 @@ def judge(
 		descriptors = [writing] + [ours.fileno() for ours, _ in pairs]
 		process = stack.enter_context(
 			subprocess.Popen(
-				[
-					sys.executable,
-					"-c",
-					BECOME,
-					json.dumps(descriptors),
-					str(WORK.built(program, "judge.out")),
-					mode,
-					"cases.txt",
-				],
+				become(descriptors, [WORK.built(program, "judge.out"), mode, "cases.txt"]),
 				cwd=folder,
 				pass_fds=descriptors,
 				stdin=subprocess.DEVNULL,
@@ -991,13 +1034,20 @@ def judge(
 
 # Moves the descriptors that the first argument lists to 3, 4, ... and executes the other arguments.
 BECOME = """
-import fcntl, json, os, sys
-given = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 100) for descriptor in json.loads(sys.argv[1])]
+import fcntl, os, sys
+given = [fcntl.fcntl(int(one), fcntl.F_DUPFD, 100) for one in sys.argv[1].split()]
 for index, descriptor in enumerate(given):
     os.dup2(descriptor, 3 + index)
 os.closerange(3 + len(given), 200)
 os.execv(sys.argv[2], sys.argv[2:])
 """
+
+
+def become(descriptors, command):
+	"""The arguments of an interpreter that becomes `command`. It imports no site, which would take
+	most of its time."""
+	given = " ".join(map(str, descriptors))
+	return [sys.executable, "-ISc", BECOME, given, *map(str, command)]
 
 
 def ends_with(result, code, *parts):
@@ -1241,13 +1291,6 @@ def tasks_with_gpu_data_can_be_split_and_need_a_gpu():
 	ends_with(judge(program="judge on a GPU"), 115, "there is none")
 
 
-@test
-def a_plain_kernel_is_wrapped_and_must_have_the_declared_parameters():
-	WORK.built("wrapped right", "submission.so")
-	assert WORK.results["wrapped other_parameters"].returncode, "it was linked"
-	contains(WORK.results["wrapped other_parameters"].stderr, "vector_add")
-
-
 # ---- the sealed engine ----
 
 
@@ -1436,7 +1479,7 @@ class Programs:
 
 	def add_launcher(self, *words):
 		def start(end):
-			command = [sys.executable, WORK.path / "cu_launcher.py", *words]
+			command = [sys.executable, "-S", WORK.path / "cu_launcher.py", *words]
 			self.stack.enter_context(contestant(command, WORK.path, end))
 			end.close()
 
@@ -1462,7 +1505,7 @@ def sealed_judge(
 			words += ["build", "builds.txt"]
 		process = stack.enter_context(
 			subprocess.Popen(
-				[sys.executable, "-c", BECOME, json.dumps(descriptors), *map(str, words)],
+				become(descriptors, words),
 				cwd=folder,
 				pass_fds=descriptors,
 				stdin=subprocess.DEVNULL,
