@@ -726,23 +726,16 @@ class Kept:
 		return self.FOLDER / made.hexdigest()
 
 	def take(self, place, folder):
-		"""Copies a kept program to `folder`. Returns the compiler's result, or None if there is no
-		such program."""
-		if not (place / "result.json").exists():
-			return None
-		code, said, warned, names = json.loads((place / "result.json").read_text())
-		for name in names:
-			shutil.copy(place / name, folder)
-		return subprocess.CompletedProcess([], code, said, warned)
+		"""Copies a kept program to `folder`. Returns whether there is one."""
+		if place.exists():
+			shutil.copytree(place, folder, dirs_exist_ok=True)
+		return place.exists()
 
-	def keep(self, place, folder, result, names):
+	def keep(self, place, folder, names):
 		self.FOLDER.mkdir(parents=True, exist_ok=True)
 		fresh = pathlib.Path(tempfile.mkdtemp(dir=self.FOLDER))
 		for name in names:
 			shutil.copy(folder / name, fresh)
-		what = [result.returncode, result.stdout, result.stderr, names]
-		(fresh / "result.json").write_text(json.dumps(what))
-		shutil.rmtree(place, ignore_errors=True)
 		fresh.rename(place)
 
 	def remove_others(self):
@@ -777,12 +770,13 @@ class Work:
 		folder = self.folder(name, files)
 		command = ["nice", system_nvcc(), *FLAGS, *words]
 		place = self.kept.place(folder, command)
-		result = self.kept.take(place, folder)
-		if not result:
+		if self.kept.take(place, folder):
+			result = subprocess.CompletedProcess(command, 0, "", "")
+		else:
 			there = set(os.listdir(folder))
 			result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-			if result.returncode >= 0:
-				self.kept.keep(place, folder, result, sorted(set(os.listdir(folder)) - there))
+			if result.returncode == 0:  # a failure may be temporary
+				self.kept.keep(place, folder, set(os.listdir(folder)) - there)
 		self.results[name] = result
 
 	def built(self, name, program):
