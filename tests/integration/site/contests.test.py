@@ -349,6 +349,29 @@ def results_after_the_freeze_are_not_on_the_scoreboard():
 
 
 @test
+def a_freeze_that_has_begun_stays_where_it_began():
+	frozen = "SELECT DISTINCT frozen_at FROM leaderboards WHERE frozen_at IS NOT NULL"
+	ends, began = value("SELECT ends_at FROM contests WHERE name = 'cup'"), sql(frozen)
+	for minutes in (20, 55):
+		site.manage("contest", "set", "cup", f"ends={after(minutes * 60)}")
+		at = sql(f"SELECT MIN(TIMESTAMPDIFF(SECOND, '{began[0][0]}', frozen_at)) FROM leaderboards")
+		assert -60 <= int(at[0][0]) <= 0, at
+		equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
+	answer = carl.post("/admin/contest/cup", [("action", "save"), ("freeze_minutes", "5")])
+	equal(answer.status, 422)
+	contains(answer.words(), "The scoreboard is frozen, so this does not change any more.")
+	site.manage("contest", "set", "cup", f"ends={ends[:19]}")
+
+
+@test
+def the_scoring_stays_once_the_contest_has_started():
+	for key, other in (("scoring", "mean"), ("points", "9 1"), ("team_members", "9")):
+		answer = carl.post("/admin/contest/cup", [("action", "save"), (key, other)])
+		equal((key, answer.status), (key, 422))
+		contains(answer.words(), "The contest has started, so this does not change any more.")
+
+
+@test
 def the_reveal_places_one_contestant_a_step():
 	equal(carl.fresh("/contest/cup/reveal").status, 409)  # not before the end
 	equal(site.admin("contest", "final", "cup").returncode, 1)
@@ -671,7 +694,10 @@ def who_leaves_a_contest_leaves_its_closed_leaderboards():
 		),
 		[["ada", "ada"]],
 	)
-	done(carl.post("/admin/contest/left", [("action", "remove"), ("user", "bob")]))
+	remove = [("action", "remove"), ("user", "bob")]
+	contains(carl.post("/admin/contest/left", remove).words(), "Remove bob from")
+	equal(value(seats), "1")
+	done(carl.post("/admin/contest/left", [*remove, ("confirm", "yes")]))
 	equal(value(seats), "0")
 
 
