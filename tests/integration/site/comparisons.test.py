@@ -452,7 +452,8 @@ def its_page_has_the_times_and_the_ratio_of_each_case():
 	until(lambda: comparison() == "done")
 	page = words(anyone, f"/comparison/{number_of_comparison()}")
 	contains(
-		page, "Ratio of their times, with its 95 % interval: 0.988 (0.985 to 0.991): 1.2 % faster"
+		page,
+		"Ratio of their times (first to second), with its 95 % interval: 0.988 (0.985 to 0.991): 1.2 % faster",
 	)
 	contains(page, "CPU dora is 1.2 % faster than ada. dora has rank 1, ada has rank 2.")
 	contains(
