@@ -210,7 +210,7 @@ static int declare_final(struct request *request, const struct contest *contest)
 		"Certificates can be downloaded. The contest does not change any more.");
 	confirmation_says(request, &question,
 		"If you want to reveal the places one by one, do that first: afterwards everybody knows "
-	    "them.");
+		"them.");
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	int rc = database_lift_limit(request->db, request->error);

@@ -307,7 +307,7 @@ def the_scoring_can_change():
 		equal(board_rows(), expected)
 	words = anyone.fresh("/contest/cup").words()
 	contains(words, "ada 20 10 rank 1")
-	contains(words, "none")
+	contains(words, "–")
 
 
 @test
