@@ -110,6 +110,9 @@ def outcome(job):
 
 
 def ranked(name):
+	"""The users of a ranking and their engines. podium-web keeps rankings for a second, unless
+	their turn has changed."""
+	sql("UPDATE leaderboard_gpus SET turn = turn + 1")
 	rows = dora.get(f"/leaderboard/{name}.json?{time.time()}").json["rows"]
 	return [(row["user"], row["engine"]) for row in rows]
 
