@@ -35,8 +35,8 @@ sql(
 )
 ENTRY = re.compile(r"^(?:\d{6} [ \d]\d:\d\d:\d\d)?\t+ *(\d+) (\w[\w ]*)\t", re.M)
 
-# Attempts to see a page without the queries that are not its own. More attempts hide nothing: a page
-# makes its own queries every time.
+# Attempts to see a page without the queries that are not its own. More attempts hide nothing,
+# because a page makes its own queries every time.
 TRIES = 10
 # Queries that an answer may make, besides the one for the session.
 MOST_QUESTIONS = 2
