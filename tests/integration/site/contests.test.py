@@ -372,9 +372,28 @@ def the_scoring_stays_once_the_contest_has_started():
 
 
 @test
+def nobody_is_in_the_jury_and_a_contestant():
+	site.manage("role", "give", "alpha", "eve", "jury")
+	register = [("action", "register"), ("code", CODE)]
+	answer = eve.post("/contest/cup/registration", register, form="/contest/cup")
+	equal(answer.status, 409)
+	contains(answer.words(), "eve is in the jury of alpha and reads all sources")
+	answer = carl.post("/admin/contest/cup", [("action", "add"), ("user", "eve")])
+	equal(answer.status, 409)
+	site.manage("role", "take", "alpha", "eve")
+	answer = carl.post(
+		"/admin/leaderboard/alpha/roles",
+		[("action", "give"), ("user", "ada"), ("role", "jury")],
+	)
+	equal(answer.status, 422)
+	contains(answer.words(), "ada takes part in the contest The cup")
+	equal(sql("SELECT * FROM leaderboard_roles"), [])
+
+
+@test
 def a_contestant_is_removed_from_a_running_contest_only_after_a_question():
 	remove = [("action", "remove"), ("user", "bob")]
-	contains(carl.post("/admin/contest/cup", remove).words(), "Remove bob from")
+	contains(carl.post("/admin/contest/cup", remove).words(), "Remove \"bob\" from")
 	equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
 
 
