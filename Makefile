@@ -32,7 +32,7 @@ override CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-p
 override LDFLAGS += -fsanitize=address,undefined
 else ifdef SANITIZE
 override CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O1 -g1
-# gold, a part of binutils, needs half of ld's time.
+# gold, a part of binutils, needs half of ld's time. tests/lib/cheap_passwords.c wraps the function.
 override LDFLAGS += -fsanitize=address,undefined -fuse-ld=gold -Wl,--wrap=crypto_pwhash_str
 else
 override CFLAGS += -D_FORTIFY_SOURCE=2
