@@ -387,12 +387,13 @@ static void print_literal(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* The list of pages needs no contents. */
+/* The list of pages needs no contents. Folded details are left out: they follow at the end. */
 static void print_headings(FILE *out, const struct document *document)
 {
 	fprintf(out, "\t\t.headings = (const struct help_heading[]){\n");
 	for (size_t i = 0; i < document->heading_count && document != compiler.documents; i++)
-		if (document->headings[i].level == 2) {
+		if (document->headings[i].level == 2
+			&& strncmp(document->headings[i].text, "Details ", strlen("Details ")) != 0) {
 			fprintf(out, "\t\t\t{ \"%s\", ", document->headings[i].id);
 			print_literal(out, document->headings[i].text);
 			fprintf(out, " },\n");

@@ -179,6 +179,8 @@ int page_admin(struct request *request)
 	struct admin_view view = { .is_admin = request->viewer.role == ROLE_ADMIN,
 		.is_creator = request->viewer.role != ROLE_PARTICIPANT };
 	int rc = read_overview(request, &view);
+	if (!rc)
+		rc = home_site_read(request, &view.site);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Panel", "admin");

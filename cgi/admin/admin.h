@@ -4,6 +4,7 @@
 
 #include "cgi/admin/attention.h"
 #include "cgi/http/paging.h"
+#include "cgi/page/home.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +30,7 @@ struct admin_view {
 	bool is_admin;
 	bool is_creator; /* by the account, so the viewer may create leaderboards; also for admins */
 	const struct intake_stop *stop; /* NULL: the site accepts submissions */
+	struct home_site site;
 	struct admin_leaderboard *leaderboards;
 	size_t leaderboard_count;
 	struct admin_worker *workers;

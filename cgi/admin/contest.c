@@ -6,6 +6,7 @@
 #include "cgi/page/contest.h"
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
+#include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "templates/admin_contest.h"
 
@@ -175,9 +176,23 @@ static int add_entrant(struct request *request, const struct contest *contest)
 	return put_entrant(request, contest, true);
 }
 
+/* Asks once the contest has started, because the results leave the scoreboard, too. */
 static int remove_entrant(struct request *request, const struct contest *contest)
 {
-	return put_entrant(request, contest, false);
+	struct arena *arena = request->arena;
+	const char *user = request_form_or(request, "user", "");
+	struct confirmation question = {
+		.title = arena_printf(arena, "Remove %s from %s?", quote(arena, user), contest->title),
+		.section = "admin",
+		.button = "Remove the contestant",
+		.back = arena_printf(arena, "/admin/contest/%s", contest->name),
+	};
+	confirmation_says(request, &question,
+		"The scoreboard loses this row, and the ranks of the others move up. You can register the "
+		"contestant again.");
+	return contest->starts_at_ms > now_ms() || confirmation_given(request, &question)
+		? put_entrant(request, contest, false)
+		: confirmation_ask(request, &question);
 }
 
 static int declare_final(struct request *request, const struct contest *contest)
@@ -193,6 +208,9 @@ static int declare_final(struct request *request, const struct contest *contest)
 		"The freeze is lifted for everybody, on the scoreboard and on the problems’ rankings.");
 	confirmation_says(request, &question,
 		"Certificates can be downloaded. The contest does not change any more.");
+	confirmation_says(request, &question,
+		"If you want to reveal the places one by one, do that first: afterwards everybody knows "
+		"them.");
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);
 	int rc = database_lift_limit(request->db, request->error);
@@ -205,8 +223,8 @@ static const struct contest_action {
 	const char *outcome;
 } ACTIONS[] = {
 	{ "save", save_contest, "The contest was saved." },
-	{ "add", add_entrant, "The user is registered." },
-	{ "remove", remove_entrant, "The user is no longer registered." },
+	{ "add", add_entrant, "The contestant is registered." },
+	{ "remove", remove_entrant, "The contestant is no longer registered." },
 	{ "final", declare_final, "The standings are final." },
 };
 

@@ -206,7 +206,7 @@ static int store_link(struct database *db, void *context, struct error *error)
 {
 	struct user_change *change = context;
 	const char *detail = arena_printf(change->request->arena,
-		"a link to choose a password was made; it works once, for %d hours", password_link_hours);
+		"a link to choose a password, which works once, for %d hours", password_link_hours);
 	int rc =
 		password_link_make(db, change->user->id, change->request->viewer.name, change->link, error);
 	return rc ? rc : audit_user_change(db, change, "user.link", detail, error);
@@ -305,9 +305,9 @@ static int store_invitation(struct database *db, void *context, struct error *er
 	struct user user = {
 		.name = change->name, .banned_at_ms = TIME_NULL, .deleted_at_ms = TIME_NULL
 	};
-	const char *detail = arena_printf(change->request->arena,
-		"an account with the role %s was made; its link works once, for %d hours",
-		role_name(change->role), password_link_hours);
+	const char *detail =
+		arena_printf(change->request->arena, "role: %s; its link works once, for %d hours",
+			role_name(change->role), password_link_hours);
 	int rc = user_create(db, change->name, make_password(change->request->arena), change->role,
 		false, &user.id, error);
 	change->user = &user;

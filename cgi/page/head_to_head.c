@@ -99,16 +99,16 @@ const char *lower_rank_words(
 {
 	const char *words = ranking_reason_words(arena, reason, other);
 	return arena_printf(arena, " Yet %s has the lower rank. %s", user,
-		words ? words : "A rank is shared only by those who tie with its fastest.");
+		words ? words : "Only users who tie with the fastest of a rank share it.");
 }
 
 const char *head_to_head_effect(
 	struct arena *arena, const struct head_to_head_row *row, const char *user)
 {
 	if (row->place == SQL_NULL_INTEGER || row->rival_place == SQL_NULL_INTEGER)
-		return " The ranking no longer uses it, because one of the two is not its user’s best.";
+		return " This comparison no longer counts, because one of the two is not its user’s best.";
 	if (!scores_are_close(row))
-		return " The ranking no longer uses it, because their times are no longer close.";
+		return " This comparison no longer counts, because their times are no longer close.";
 	if (ranks_follow(row))
 		return "";
 	return lower_rank_words(arena, row->place > row->rival_place ? user : row->rival,

@@ -185,7 +185,7 @@ static const struct statement SITE = SELECT(struct home_site, SITE_COLUMNS,
 static struct kept_answer site_kept =
 	KEPT_ANSWER(&SITE, "iii", home_most_counted, home_most_counted, home_most_counted);
 
-static int read_site(struct request *request, struct home_site *site)
+int home_site_read(struct request *request, struct home_site *site)
 {
 	struct database_answer answer;
 	int rc = kept_answer_read(request->db, request->arena, &site_kept, &answer, request->error);
@@ -436,7 +436,7 @@ int page_home(struct request *request)
 	if (!rc)
 		rc = read_rows(request, &rows, &count);
 	if (!rc)
-		rc = read_site(request, &site);
+		rc = home_site_read(request, &site);
 	if (rc)
 		return rc;
 	struct page page = page_make(request, "Leaderboards", "leaderboards");

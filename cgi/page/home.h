@@ -55,6 +55,8 @@ struct home_site {
 	const char *offered;               /* GPU models that workers offer, separated by commas */
 };
 enum { home_most_counted = 1000 }; /* the figures stop there */
+struct request;
+int home_site_read(struct request *request, struct home_site *site);
 
 /* The filters in the address; "" selects everything. */
 struct home_filter {

@@ -59,8 +59,6 @@ static void append_place(struct buffer *out, const struct job_row *job, const st
 	if (job->ahead && !wait->at_least)
 		buffer_printf(out, ", %lld job%s ahead", (long long)job->ahead, job->ahead == 1 ? "" : "s");
 	buffer_byte(out, '.');
-	if (job->start)
-		buffer_printf(out, " Expected start: %s.", job->start);
 }
 
 /* Says when the result is expected, in ms from now. A job that takes longer than others has no
@@ -105,28 +103,46 @@ static void describe_queued(
 	if (job->attempt || (job->reason && *job->reason))
 		append_trouble(out, job);
 	append_place(out, job, wait);
-	if (job->start)
-		expect_end(arena, job, job->start_ms + job->expected_ms, wait->at_least, out);
 	buffer_text(out, wait_obstacle(wait));
+	job->sentence = arena_strdup(arena, buffer_string(out));
+	if (job->start) {
+		buffer_printf(out, " Expected start: %s.", job->start);
+		expect_end(arena, job, job->start_ms + job->expected_ms, wait->at_least, out);
+	}
 }
 
-static void describe_running(struct arena *arena, struct job_row *job, struct buffer *out)
+static bool is_silent(const struct job_row *job)
 {
-	bool is_silent = job->silent_s > silent_s && job->lease_left_s != SQL_NULL_INTEGER;
+	return job->silent_s > silent_s && job->lease_left_s != SQL_NULL_INTEGER;
+}
+
+/* Says where the job runs, and how far it is unless `progress` is NULL. */
+static void append_running(struct buffer *out, const struct job_row *job, const char *progress)
+{
 	buffer_printf(
 		out, "Running on %s (worker %s", job->gpu, job->lease_owner ? job->lease_owner : "unknown");
 	if (job->attempt > 1)
 		buffer_printf(out, ", attempt %lld of %d", (long long)job->attempt, job_most_attempts);
-	buffer_printf(out, "): %s", job->progress);
+	buffer_byte(out, ')');
+	if (progress)
+		buffer_printf(out, ": %s", progress);
 	if (job->reason && *job->reason)
 		buffer_printf(out, ". An earlier attempt failed: %s", job->reason);
 	buffer_text(out, text_ends_with(buffer_string(out), ".") ? "" : ".");
-	if (is_silent)
+	if (is_silent(job))
 		buffer_printf(out,
 			" The worker has not answered for %lld s. In another %lld s the next worker takes the "
 			"job.",
 			(long long)job->silent_s, (long long)(job->lease_left_s > 0 ? job->lease_left_s : 0));
-	else
+}
+
+static void describe_running(struct arena *arena, struct job_row *job, struct buffer *out)
+{
+	cleanup_buffer struct buffer sentence = { 0 };
+	append_running(&sentence, job, NULL);
+	job->sentence = arena_strdup(arena, buffer_string(&sentence));
+	append_running(out, job, job->progress);
+	if (!is_silent(job))
 		expect_end(arena, job, job->expected_ms - job->running_ms, false, out);
 }
 
@@ -332,6 +348,8 @@ void job_words_fill(struct arena *arena, const struct submission_row *row, struc
 		else
 			describe_ended(row, &jobs[i], &out);
 		jobs[i].words = arena_strdup(arena, buffer_string(&out));
+		if (!jobs[i].sentence)
+			jobs[i].sentence = jobs[i].words;
 		describe_change(arena, &jobs[i]);
 	}
 }

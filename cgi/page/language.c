@@ -16,8 +16,8 @@ static const struct language LANGUAGES[] = {
 		.example_name = "submission.py",
 		.command = "python3 eval.py MODE CASEFILE",
 		.defines = "custom_kernel(data)",
-		.contract = "Its argument comes from generate_input of the task's reference.py, and "
-					"check_implementation there checks what it returns.",
+		.contract = "In the task's reference.py, generate_input makes its argument, and "
+					"check_implementation checks what it returns.",
 		.example = "#!POPCORN leaderboard vectoradd_py\n"
 				   "#!POPCORN gpus H200\n"
 				   "import torch\n"
@@ -33,9 +33,10 @@ static const struct language LANGUAGES[] = {
 		.example_name = "submission.cu",
 		.command = "./eval.out MODE CASEFILE",
 		.defines = "output_t custom_kernel(input_t data)",
-		.contract = "nvcc compiles it together with eval.cu. The task's task.h has the two types. "
-					"The argument comes from generate_input of the task's reference.cuh, and "
-					"check_implementation there checks what the function returns.",
+		.contract =
+			"nvcc compiles it together with eval.cu. The task's task.h defines the two types. "
+			"In its reference.cuh, generate_input makes the argument, and "
+			"check_implementation checks what the function returns.",
 		.example =
 			"//!POPCORN leaderboard twice_cu\n"
 			"//!POPCORN gpus H200\n"
@@ -61,17 +62,16 @@ static const struct language LANGUAGES[] = {
 
 /* The exit codes of the harness. docs/podium-run.md has the whole table. */
 static const struct exit_meaning EXITS[] = {
-	{ "0", "wrote check: pass or check: fail", "passed or wrong answer" },
+	{ "0", "the result lines end with check: pass or check: fail", "passed or wrong answer" },
 	{ "112", "an answer is wrong", "wrong answer" },
-	{ "0, without check", "ended before it had written check", "runtime error" },
-	{ "1 and any other", "the submission raised an error, or could not be loaded",
-		"runtime error" },
+	{ "0", "the harness exited before it wrote the line check", "runtime error" },
 	{ "110", "a CUDA call failed", "runtime error" },
-	{ "by a signal", "crashed, or was killed", "runtime error or memory limit" },
-	{ "114", "reached a limit of its own", "time limit" },
-	{ "2", "the mode is unknown, or the task's own files cannot be loaded", "internal error" },
-	{ "111", "nowhere to write the results", "internal error" },
-	{ "113", "a case cannot be read, or no input can be made for it", "internal error" },
+	{ "signal", "the harness crashed or was killed", "runtime error or memory limit" },
+	{ "114", "the harness reached its own time limit", "time limit" },
+	{ "2", "the mode is unknown, or the task's files do not load", "internal error" },
+	{ "111", "the harness could not write its results", "internal error" },
+	{ "113", "a case is malformed, or its input could not be made", "internal error" },
+	{ "others", "the submission raised an error or did not load", "runtime error" },
 };
 
 static const char RESULT_LINES[] = "test-count: 2\n"

@@ -33,7 +33,8 @@ static const struct statement SUBMITTED = SELECT(struct submitted_job, SUBMITTED
 	" ORDER BY s.id DESC LIMIT ?) newest "
 	"JOIN submissions s ON s.id = newest.id JOIN leaderboards l ON l.id = s.leaderboard_id "
 	"JOIN users u ON u.id = s.user_id LEFT JOIN jobs j ON j.submission_id = s.id "
-	"ORDER BY s.id DESC, j.gpu");
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
+	"ORDER BY s.id DESC, COALESCE(g.position, 999), j.gpu");
 
 int leaderboard_submissions(struct request *request, const struct shown_leaderboard *shown)
 {

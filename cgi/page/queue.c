@@ -372,6 +372,14 @@ const char *queue_device_state(const struct queue_device *device)
 		: fleet_state(device->online == 1, (enum pause)device->pause, device->runs == 1);
 }
 
+bool queue_has_hidden_jobs(const struct queue_view *view)
+{
+	int64_t jobs = 0;
+	for (size_t i = 0; i < view->line_count; i++)
+		jobs += view->lines[i].waiting + view->lines[i].running;
+	return jobs && !view->job_count;
+}
+
 static json_t *queue_device_json(const struct queue_device *device)
 {
 	return json_pack("{s:s, s:s?, s:b, s:b, s:s}", "worker", device->worker, "gpu", device->model,

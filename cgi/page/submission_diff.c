@@ -96,8 +96,10 @@ static const struct statement ROWS = SELECT(struct submission_diff_row, ROW_COLU
 	"AND f.sha256 = s.file_sha256 AND " HAS_FILE_TIME " "
 	"LEFT JOIN stages t ON t.job_id = j.id AND t.name IN ('benchmark', 'ranked') "
 	"LEFT JOIN measurements m ON m.stage_id = t.id AND m.verdict = 'passed' "
-	"WHERE j.submission_id IN (?, ?) ORDER BY j.gpu, j.submission_id, t.position, "
-	"m.case_index");
+	"LEFT JOIN leaderboard_gpus g ON g.gpu = j.gpu "
+	"AND g.leaderboard_id = ? "
+	"WHERE j.submission_id IN (?, ?) "
+	"ORDER BY COALESCE(g.position, 999), j.gpu, j.submission_id, t.position, m.case_index");
 
 /* ---- words ---- */
 
@@ -353,8 +355,8 @@ static int read_results(struct request *request, struct submission_diff_view *vi
 	struct submission_diff_row *rows;
 	struct submission_diff_gpu *gpus;
 	size_t count;
-	int rc = database_rows(request->db, request->arena, &ROWS, &rows, &count, request->error, "iii",
-		request->viewer.id, view->a->id, view->b->id);
+	int rc = database_rows(request->db, request->arena, &ROWS, &rows, &count, request->error,
+		"iiii", request->viewer.id, view->a->leaderboard_id, view->a->id, view->b->id);
 	if (rc)
 		return rc;
 	view->gpu_count =

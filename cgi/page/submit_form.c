@@ -247,7 +247,7 @@ static int take_template(struct request *request, struct submit_form *form, cons
 		return fail(request->error, ERROR_NOT_FOUND, "%s has no template %s.",
 			form->leaderboard->name, quote(request->arena, name));
 	offer_code(request->arena, form, &template->source,
-		arena_printf(request->arena, "The code is the template %s.", template->language));
+		arena_printf(request->arena, "This is the %s template.", template->language));
 	return 0;
 }
 

@@ -204,8 +204,8 @@ static size_t list_task_files(struct arena *arena, const struct task_view *view,
 		size_t own = role_of(file);
 		bool is_unused = own == ROLE_FILE && is_replaced && is_harness(view->task, file->path);
 		if (role == (is_unused ? ROLE_UNUSED : own))
-			(*files)[count++] = (struct task_listed){ file,
-				is_unused ? "does not run" : note_of(arena, view->task, file) };
+			(*files)[count++] =
+				(struct task_listed){ file, is_unused ? "" : note_of(arena, view->task, file) };
 	}
 	return count;
 }

@@ -383,7 +383,7 @@ static void draw_x_label(const struct drawing *drawing, double x, const char *la
 {
 	const char *anchor = x < 4 ? "start" : x > 96 ? "end" : "middle";
 	buffer_printf(drawing->out,
-		"<line class=\"tick\" x1=\"%.4g%%\" x2=\"%.4g%%\" y1=\"99%%\" y2=\"100%%\" "
+		"<line class=\"tick\" x1=\"%.4g%%\" x2=\"%.4g%%\" y1=\"100%%\" y2=\"102%%\" "
 		"stroke=\"#888\"/>",
 		x, x);
 	buffer_printf(

@@ -55,7 +55,7 @@ void exposition_count(struct buffer *out, const char *name, uint64_t value, ...)
 	buffer_text(out, name);
 	append_labels(out, &labels);
 	format_text text;
-	format_integer(text, (int64_t)value);
+	format_count(text, value);
 	buffer_text(out, text);
 	buffer_byte(out, '\n');
 	va_end(labels);

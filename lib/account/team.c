@@ -286,6 +286,10 @@ static const struct statement RANKED_BEFORE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT s.id FROM contest_problems p JOIN submissions s ON s.user_id = ? "
 	"AND s.leaderboard_id = p.leaderboard_id AND s.mode = 'ranked' AND NOT s.dry_run "
 	"WHERE p.contest_id = ? LIMIT 1");
+static const struct statement JUROR = SELECT(struct id_row, ID_COLUMNS,
+	"SELECT r.user_id AS id FROM contest_problems p JOIN leaderboard_roles r "
+	"ON r.leaderboard_id = p.leaderboard_id AND r.user_id = ? AND r.role = 'jury' "
+	"WHERE p.contest_id = ? LIMIT 1");
 struct count_row {
 	int64_t members;
 };
@@ -317,6 +321,12 @@ static int check_person(struct database *db, struct arena *arena, int64_t user_i
 		return fail(error, ERROR_CONFLICT,
 			"%s has a ranked submission of their own in this contest, and would rank twice in a "
 			"team.",
+			name);
+	if (rc == ERROR_NOT_FOUND)
+		rc = database_row(db, arena, &JUROR, &row, error, "ii", user_id, contest_id);
+	if (!rc)
+		return fail(error, ERROR_CONFLICT,
+			"%s is in the jury of this contest and reads all sources, so they cannot take part.",
 			name);
 	return rc == ERROR_NOT_FOUND ? 0 : rc;
 }

@@ -41,24 +41,33 @@ static char *put_digits(char *at, int number, int digits)
 	return at + digits;
 }
 
-static char *put_integer(char *at, int64_t number)
+static char *put_unsigned(char *at, uint64_t number)
 {
 	char reversed[24];
 	size_t length = 0;
-	uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
 	do
-		reversed[length++] = (char)('0' + rest % 10);
-	while (rest /= 10);
-	if (number < 0)
-		*at++ = '-';
+		reversed[length++] = (char)('0' + number % 10);
+	while (number /= 10);
 	while (length)
 		*at++ = reversed[--length];
 	return at;
 }
 
+static char *put_integer(char *at, int64_t number)
+{
+	if (number < 0)
+		*at++ = '-';
+	return put_unsigned(at, number < 0 ? -(uint64_t)number : (uint64_t)number);
+}
+
 void format_integer(format_text out, int64_t number)
 {
 	*put_integer(out, number) = '\0';
+}
+
+void format_count(format_text out, uint64_t number)
+{
+	*put_unsigned(out, number) = '\0';
 }
 
 /* Writes the same text as printf's "%.*f", at most 24 bytes. Calls snprintf for large and negative

@@ -54,6 +54,7 @@ void format_change(format_text out, double ratio);
 const char *change_conjunction(double ratio);
 
 void format_integer(format_text out, int64_t number);
+void format_count(format_text out, uint64_t number);
 /* For programs, which read the same number back; as short as 15 digits can be, else 17. The number
  * is finite. */
 void format_real(format_text out, double number);

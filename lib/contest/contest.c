@@ -362,6 +362,8 @@ static const struct statement SCOREBOARD_WIDTH = SELECT(struct count_row, COUNT_
 
 struct order {
 	struct arena *arena;
+	const struct contest_settings *asked;
+	struct contest_settings kept; /* asked, but a freeze that has begun stays where it began */
 	const struct contest_settings *settings;
 	bool is_new;
 	int64_t id;            /* of the contest */
@@ -415,7 +417,8 @@ static int put_problem(
 		: ranking_rebuild(db, leaderboard.id, error);
 }
 
-/* A problem that leaves stays hidden and does not wait to be published any more. */
+/* A problem that leaves stays hidden, because its host may not want to show it yet. It loses the
+ * contest's times. */
 static int drop_problems(struct database *db, const struct order *order, struct error *error)
 {
 	const struct contest_settings *settings = order->settings;
@@ -430,6 +433,9 @@ static int drop_problems(struct database *db, const struct order *order, struct 
 		if (!stays)
 			rc = database_execute(db, &DROP_PROBLEM, error, "i", problems[i].leaderboard_id);
 		if (!stays && !rc)
+			rc = database_execute(
+				db, &SET_TIMES, error, "tti", TIME_NULL, TIME_NULL, problems[i].leaderboard_id);
+		if (!stays && !rc)
 			rc = publication_withdraw(db, problems[i].leaderboard_id, error);
 	}
 	return rc;
@@ -442,14 +448,62 @@ static const char *describe(struct arena *arena, const struct contest_settings *
 	format_utc(starts, settings->starts_at_ms);
 	format_utc(ends, settings->ends_at_ms);
 	return arena_printf(arena,
-		"%s to %s; registration: %s; scoring: %s; freeze: %lld minutes; members of a team: %lld; "
-		"problems: %s",
+		"%s to %s; registration: %s; scoring: %s; points: %s; freeze: %lld minutes; members of a "
+		"team: %lld; problems: %s",
 		starts, ends, settings->registration, settings->scoring,
-		(long long)settings->freeze_minutes, (long long)settings->team_members,
-		contest_problem_words(arena, settings));
+		*settings->points ? settings->points : "as usual", (long long)settings->freeze_minutes,
+		(long long)settings->team_members, contest_problem_words(arena, settings));
 }
 
-static int check_change(const struct order *order, struct error *error)
+/* What was changed besides the settings that describe() lists. */
+static const char *other_changes(const struct order *order)
+{
+	const struct contest_settings *now = order->settings;
+	const struct contest *before = &order->before;
+	if (order->is_new)
+		return "";
+	return arena_printf(order->arena, "%s%s%s",
+		strcmp(now->title, before->title) != 0 ? "; new title" : "",
+		strcmp(now->rules, before->rules) != 0 ? "; new rules" : "",
+		strcmp(now->code, before->code) != 0 ? "; new code" : "");
+}
+
+/* The contestants rely on how their results count, so that stays once the contest has started. A
+ * freeze that has begun stays, because withheld results must not show. */
+static int check_scores_stay(const struct contest *before, const struct contest_settings *now,
+	int64_t now_ms, struct error *error)
+{
+	static const char sentence[] = "The contest has started, so this does not change any more.";
+	if (strcmp(now->scoring, before->scoring) != 0)
+		return fail_field(error, "scoring", "%s", sentence);
+	if (strcmp(now->points, before->points) != 0)
+		return fail_field(error, "points", "%s", sentence);
+	if (now->team_members != before->team_members)
+		return fail_field(error, "team_members", "%s", sentence);
+	return now->freeze_minutes == before->freeze_minutes || !contest_is_frozen(before, now_ms)
+		? 0
+		: fail_field(
+			error, "freeze_minutes", "The scoreboard is frozen, so this does not change any more.");
+}
+
+/* If the end moves after the freeze has begun, the freeze stays where it began. */
+static int keep_freeze(struct order *order, struct error *error)
+{
+	const struct contest *before = &order->before;
+	int64_t minutes;
+	if (order->settings->ends_at_ms == before->ends_at_ms
+		|| !contest_is_frozen(before, order->now_ms))
+		return 0;
+	minutes = (order->settings->ends_at_ms - contest_freezes_at_ms(before) + 59999) / 60000;
+	if (minutes > contest_most_freeze_minutes)
+		return fail_field(error, "ends",
+			"The scoreboard is frozen, and a freeze lasts at most %d days. Type an earlier end.",
+			contest_most_freeze_minutes / (24 * 60));
+	order->kept.freeze_minutes = minutes > 1 ? minutes : 1;
+	return 0;
+}
+
+static int check_change(struct order *order, struct error *error)
 {
 	const struct contest *before = &order->before;
 	if (before->final_at_ms != TIME_NULL)
@@ -460,7 +514,10 @@ static int check_change(const struct order *order, struct error *error)
 		&& order->settings->starts_at_ms != before->starts_at_ms)
 		return fail_field(
 			error, "starts", "The contest has started, so its start does not change any more.");
-	return 0;
+	if (before->starts_at_ms > order->now_ms)
+		return 0;
+	int rc = check_scores_stay(before, order->settings, order->now_ms, error);
+	return rc ? rc : keep_freeze(order, error);
 }
 
 static int store(struct database *db, struct order *order, struct error *error)
@@ -499,6 +556,8 @@ static int check_columns(struct database *db, const struct order *order, struct 
 static int order_body(struct database *db, void *context, struct error *error)
 {
 	struct order *order = context;
+	order->kept = *order->asked;
+	order->settings = &order->kept;
 	int rc = order->is_new ? 0
 						   : database_row(db, order->arena, &LOCKED, &order->before, error, "ii",
 							   (int64_t)0, order->id);
@@ -516,13 +575,15 @@ static int order_body(struct database *db, void *context, struct error *error)
 			  : audit(db, order->actor->id, order->actor->name, order->actor->address,
 				  order->is_new ? "contest.create" : "contest.change",
 				  order->is_new ? order->settings->name : order->before.name,
-				  describe(order->arena, order->settings), error);
+				  arena_printf(order->arena, "%s%s", describe(order->arena, order->settings),
+					  other_changes(order)),
+				  error);
 }
 
 static int run_order(struct database *db, struct order *order, struct error *error)
 {
-	int rc = check_all(order->settings, error);
-	if (!rc && order->settings->problem_count > contest_most_problems)
+	int rc = check_all(order->asked, error);
+	if (!rc && order->asked->problem_count > contest_most_problems)
 		rc = fail_field(
 			error, "problems", "A contest has at most %d problems.", contest_most_problems);
 	order->now_ms = now_ms();
@@ -534,7 +595,7 @@ int contest_create(struct database *db, struct arena *arena,
 	struct error *error)
 {
 	struct order order = {
-		.arena = arena, .settings = settings, .is_new = true, .may_all = may_all, .actor = actor
+		.arena = arena, .asked = settings, .is_new = true, .may_all = may_all, .actor = actor
 	};
 	return run_order(db, &order, error);
 }
@@ -544,7 +605,7 @@ int contest_change(struct database *db, struct arena *arena, const struct contes
 	struct error *error)
 {
 	struct order order = {
-		.arena = arena, .id = contest->id, .settings = settings, .may_all = may_all, .actor = actor
+		.arena = arena, .id = contest->id, .asked = settings, .may_all = may_all, .actor = actor
 	};
 	return run_order(db, &order, error);
 }

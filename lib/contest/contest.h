@@ -155,8 +155,8 @@ int contest_reopen(struct database *db, struct arena *arena, const struct contes
  * after publications_advance. */
 int contests_advance(struct database *db, struct error *error);
 
-/* SQL condition: the user, an id, may submit to the leaderboard as far as contests are concerned.
- * While a contest runs, only its contestants may, the leaderboard's creator and admins. */
+/* SQL condition: the user, an id, may not submit to the leaderboard before the end of its contest,
+ * which only contestants, the leaderboard's creator and admins may. */
 #define SQL_LACKS_REGISTRATION(leaderboard) \
 	"EXISTS (SELECT 1 FROM contest_problems cp JOIN contests c ON c.id = cp.contest_id " \
 	"JOIN users cu ON cu.id = ? WHERE cp.leaderboard_id = " leaderboard \

@@ -67,10 +67,31 @@ static int leave(
 	return rc ? rc : database_execute(db, &LEAVE, error, "ii", contest_id, contestant_id);
 }
 
-static int enter(
-	struct database *db, int64_t contest_id, int64_t contestant_id, struct error *error)
+struct juror {
+	const char *name, *leaderboard;
+};
+static const struct column JUROR_COLUMNS[] = {
+	TEXT(struct juror, name),
+	TEXT(struct juror, leaderboard),
+};
+static const struct statement JUROR = SELECT(struct juror, JUROR_COLUMNS,
+	"SELECT u.name, l.name AS leaderboard FROM contest_problems p "
+	"JOIN leaderboard_roles r ON r.leaderboard_id = p.leaderboard_id AND r.role = 'jury' "
+	"JOIN leaderboards l ON l.id = p.leaderboard_id JOIN users u ON u.id = r.user_id "
+	"WHERE p.contest_id = ? AND r.user_id = ? ORDER BY l.name LIMIT 1");
+
+/* Fails for members of a problem's jury, who read the sources of all contestants. */
+static int enter(struct database *db, struct arena *arena, int64_t contest_id,
+	int64_t contestant_id, struct error *error)
 {
-	int rc = database_execute(db, &ENTER, error, "ii", contest_id, contestant_id);
+	struct juror juror;
+	int rc = database_row(db, arena, &JUROR, &juror, error, "ii", contest_id, contestant_id);
+	if (rc != ERROR_NOT_FOUND)
+		return rc ? rc
+				  : fail(error, ERROR_CONFLICT,
+					  "%s is in the jury of %s and reads all sources, so they cannot take part.",
+					  juror.name, juror.leaderboard);
+	rc = database_execute(db, &ENTER, error, "ii", contest_id, contestant_id);
 	return rc ? rc : contest_seat_entrants(db, contest_id, contestant_id, error);
 }
 
@@ -104,7 +125,7 @@ static int enter_body(struct database *db, void *context, struct error *error)
 	const struct entry *entry = context;
 	int64_t contestant_id;
 	int rc = team_lock_contestant(db, entry->person_id, entry->contest->id, &contestant_id, error);
-	return rc ? rc : enter(db, entry->contest->id, contestant_id, error);
+	return rc ? rc : enter(db, entry->arena, entry->contest->id, contestant_id, error);
 }
 
 /* In a time that does not depend on where the codes differ. */
@@ -120,7 +141,7 @@ static bool is_same_code(const char *a, const char *b)
 int contest_register(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t person_id, const char *code, struct error *error)
 {
-	struct entry entry = { .contest = contest, .person_id = person_id };
+	struct entry entry = { .arena = arena, .contest = contest, .person_id = person_id };
 	struct contest now;
 	int rc = contest_by_name(db, arena, contest->name, person_id, &now, error);
 	if (rc || now.is_entrant)
@@ -200,7 +221,8 @@ static int put_entrant_body(struct database *db, void *context, struct error *er
 	int64_t id = 0;
 	int rc = lock_user(db, putting, &id, error);
 	if (!rc)
-		rc = (enters ? enter : leave)(db, putting->contest->id, id, error);
+		rc = enters ? enter(db, putting->arena, putting->contest->id, id, error)
+					: leave(db, putting->contest->id, id, error);
 	return rc ? rc
 			  : audit(db, actor->id, actor->name, actor->address,
 				  enters ? "contest.register" : "contest.unregister", putting->user,

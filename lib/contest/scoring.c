@@ -28,7 +28,7 @@ int scoring_read_points(struct scoring_rule *rule, const char *text, struct erro
 	static const char separators[] = ", \t\r\n";
 	const char *at = text + strspn(text, separators);
 	if (!*at)
-		at = "25 18 15 12 10 8 6 4 2 1";
+		at = SCORING_USUAL_POINTS;
 	for (rule->rank_count = 0; *at; at += strspn(at, separators)) {
 		size_t length = strcspn(at, separators);
 		char *end;

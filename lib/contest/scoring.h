@@ -17,6 +17,7 @@ enum scoring_method {
 };
 
 enum { scoring_most_ranks = 100 };
+#define SCORING_USUAL_POINTS "25 18 15 12 10 8 6 4 2 1"
 
 struct scoring_rule {
 	enum scoring_method method;
@@ -50,7 +51,7 @@ const char *scoring_word(enum scoring_method method);
 enum scoring_method scoring_method_of(const char *word);
 
 /* Reads numbers separated by spaces or commas, the points of rank 1, 2, ... An empty text gives the
- * usual table, 25 18 15 12 10 8 6 4 2 1. ERROR_INPUT with the field points. */
+ * usual table. ERROR_INPUT with the field points. */
 int scoring_read_points(struct scoring_rule *rule, const char *text, struct error *error);
 
 /* Fills the cells and totals and sorts the rows by place. Totals count to the hundredth, and equal

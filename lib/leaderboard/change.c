@@ -422,12 +422,16 @@ static int create_body(struct database *db, void *context, struct error *error)
 		rc = publication_advance(db, change->arena, change->id, change->actor, error);
 	if (rc)
 		return rc;
-	const char *detail = arena_printf(change->arena, "Created%s for %s; deadline: %s; %s.",
-		settings->hidden          ? ", hidden,"
-			: settings->unchecked ? ", public without a check,"
-								  : ", public once its check passes,",
-		leaderboard_gpu_words(change->arena, change->gpus, change->gpu_count),
-		leaderboard_deadline_words(change->arena, change->settings->deadline_ms),
+	const int64_t deadline_ms = change->settings->deadline_ms;
+	const char *deadline = deadline_ms == TIME_NULL
+		? ""
+		: arena_printf(change->arena, "; deadline: %s",
+			leaderboard_deadline_words(change->arena, deadline_ms));
+	const char *detail = arena_printf(change->arena, "%s; devices: %s%s; %s",
+		settings->hidden          ? "hidden"
+			: settings->unchecked ? "public without a check"
+								  : "public once its check passes",
+		leaderboard_gpu_words(change->arena, change->gpus, change->gpu_count), deadline,
 		plural(change->arena, (int64_t)change->draft.content_count, "file"));
 	return write_audit(db, change, "leaderboard.create", change->settings->name, detail, error);
 }

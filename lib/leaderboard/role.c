@@ -114,6 +114,31 @@ static int check_kind(const struct user *user, struct error *error)
 		: fail_field(error, "user", "%s is a team. Only persons have roles.", user->name);
 }
 
+struct contest_row {
+	const char *title;
+};
+static const struct column CONTEST_COLUMNS[] = { TEXT(struct contest_row, title) };
+static const struct statement TAKES_PART = SELECT(struct contest_row, CONTEST_COLUMNS,
+	"SELECT c.title FROM contest_problems p JOIN contests c ON c.id = p.contest_id "
+	"WHERE p.leaderboard_id = ? AND c.final_at IS NULL AND (EXISTS (SELECT 1 "
+	"FROM contest_entrants e WHERE e.contest_id = c.id AND e.user_id = ?) OR EXISTS "
+	"(SELECT 1 FROM team_members m WHERE m.contest_id = c.id AND m.user_id = ?))");
+
+/* The jury reads the sources of all contestants. */
+static int check_takes_no_part(struct database *db, struct arena *arena,
+	const struct role_change *change, const struct user *user, struct error *error)
+{
+	struct contest_row contest;
+	if (!change->role || strcmp(change->role, "jury") != 0)
+		return 0;
+	int rc = database_row(
+		db, arena, &TAKES_PART, &contest, error, "iii", change->leaderboard_id, user->id, user->id);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? 0 : rc;
+	return fail_field(error, "user", "%s takes part in the contest %s. Its jury reads all sources.",
+		user->name, contest.title);
+}
+
 static int change_body(struct database *db, void *context, struct error *error)
 {
 	const struct role_change *change = context;
@@ -123,6 +148,8 @@ static int change_body(struct database *db, void *context, struct error *error)
 	int rc = find_user(db, arena, change->user, &user, error);
 	if (!rc && change->role)
 		rc = check_kind(&user, error);
+	if (!rc)
+		rc = check_takes_no_part(db, arena, change, &user, error);
 	if (rc)
 		return rc;
 	rc = database_row(db, arena, &LOCK_ROLE, &before, error, "ii", change->leaderboard_id, user.id);

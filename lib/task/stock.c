@@ -27,7 +27,7 @@ const struct stock_file stock_files[] = {
 	STOCK("single_reference.py", single_reference_py, "py",
 		"serves as reference.py for a task that is a single file"),
 	STOCK("score_eval.py", score_eval_py, "py",
-		"runs an evaluation of the oldest form, which reports one score, and reports for it"),
+		"runs old tasks, whose evaluation reports only one score"),
 	STOCK("eval.cu", eval_cu, "cu",
 		"runs a submission on every case, checks what it returns and times it"),
 	STOCK("utils.h", utils_h, "cu",
@@ -39,7 +39,7 @@ const struct stock_file stock_files[] = {
 	STOCK("single_main.cu", single_main_cu, "cu",
 		"compiles eval.cu with a submission that such a task includes as train.cuh"),
 	STOCK("score_eval.cu", score_eval_cu, "cu",
-		"runs an evaluation of the oldest form, which reports one score, and reports for it"),
+		"runs old tasks, whose evaluation reports only one score"),
 };
 
 const size_t stock_file_count = sizeof stock_files / sizeof stock_files[0];

@@ -31,7 +31,7 @@ scenes('an admin rejudges the best result, previews and applies it', async (come
 	await page.getByRole('link', { name: 'Hide, hold, rejudge, note' }).click();
 	await page.getByRole('link', { name: 'Rejudge…' }).click();
 	for (const [choice, asked] of [['A user on every leaderboard', 'GPU, User name'],
-			['The top of a ranking', 'Leaderboard, GPU, How many, from rank 1'],
+			['The top of a ranking', 'Leaderboard, GPU, Number of ranks'],
 			['One submission', 'GPU, Submission number']]) {
 		await page.getByLabel(choice).check();
 		assert.equal((await page.locator('.form .field > label:not(.choice):visible')

@@ -1,9 +1,11 @@
 """A visitor of Podium without a browser: cookies, hidden fields and forms, with the standard
 library only."""
 
+import html
 import html.parser
 import http.client
 import json
+import re
 import time
 import urllib.parse
 import uuid
@@ -107,6 +109,16 @@ class Page(html.parser.HTMLParser):
 		self.is_gap = False
 
 
+# Page finds the same, but takes a hundred times as long.
+TOKEN = re.compile(r'<input type="hidden" name="csrf" value="([^"]*)"')
+LINK = re.compile(r"""<a\s(?:[^>"]|"[^"]*")*?\bhref="([^"]*)\"""")
+
+
+def links(text):
+	"""The addresses to which the links of a page lead."""
+	return [html.unescape(address) for address in LINK.findall(text)]
+
+
 def whole(answer):
 	"""Returns the page after checking that its elements nest and no id occurs twice."""
 	reader = Page()
@@ -159,9 +171,9 @@ class Client:
 		equal(self.post("/register", [("name", name), ("password", password)]).status, 303)
 
 	def csrf(self, path):
-		page = Page()
-		page.feed(self.get(path).text)
-		return page.csrf
+		"""The form token of the page, or None."""
+		found = TOKEN.findall(self.get(path).text)
+		return found[-1] if found else None
 
 	def post(self, path, fields=(), files=(), form=None, csrf=None, headers=None):
 		"""Sends a form as multipart/form-data. `form` is the page with the form, if it is not

@@ -134,10 +134,11 @@ static void a_result_that_the_ranks_do_not_show_says_why(void **state)
 	assert_effect(
 		&row, " Yet bob has the lower rank. Slower than cyd head to head, in a circle of results.");
 	row.rival_score_ns = 1011;
-	assert_effect(&row, " The ranking no longer uses it, because their times are no longer close.");
+	assert_effect(
+		&row, " This comparison no longer counts, because their times are no longer close.");
 	row.rival_place = SQL_NULL_INTEGER;
 	assert_effect(
-		&row, " The ranking no longer uses it, because one of the two is not its user’s best.");
+		&row, " This comparison no longer counts, because one of the two is not its user’s best.");
 }
 
 static void each_reason_has_a_sentence(void **state)

@@ -108,6 +108,12 @@ def the_database_is_private():
 
 
 @test
+def passwords_are_hashed_with_the_full_cost():
+	hashed = podium.sql("SELECT password_hash FROM users WHERE name = 'admin'")[0][0]
+	equal(hashed.split("$")[:4], ["", "argon2id", "v=19", "m=65536,t=2,p=1"])
+
+
+@test
 def only_this_machine_reaches_it():
 	port, listens = f":{podium.port:04X}", "0A"
 	addresses = {

@@ -15,7 +15,7 @@ import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 import route_table  # noqa: E402
-from client import Client, Page  # noqa: E402
+from client import Client, Page, links  # noqa: E402
 from instance import ROOT, Instance  # noqa: E402
 from programs import make_token  # noqa: E402
 from small_task import (  # noqa: E402
@@ -168,11 +168,9 @@ def addresses_of_all():
 def links_of(answer):
 	if "text/html" not in answer.headers["Content-Type"]:
 		return []
-	page = Page()
-	page.feed(answer.text)
 	return [
 		link.split("#")[0]
-		for link in page.links
+		for link in links(answer.text)
 		if link.startswith("/") and not link.startswith("/static/")
 	]
 

@@ -128,7 +128,7 @@ DEEDS = [
 		[("name", "club"), *B200],
 		"leaderboard.create",
 		"club",
-		"Created, public once its check passes, for B200; deadline: none; 2 files.",
+		"public once its check passes; devices: B200; 2 files",
 		[("task", "task.zip", task_zip())],
 	),
 	(
@@ -299,7 +299,7 @@ DEEDS = [
 		[("set", "{path}"), ("plan", "{plan}")],
 		"leaderboard.create",
 		"of-set",
-		"Created, public once its check passes, for H200",
+		"public once its check passes; devices: H200",
 	),
 	(
 		"/admin/leaderboard/*/hooks",
@@ -544,7 +544,7 @@ DEEDS = [
 		[("action", "link"), ("user", "ada")],
 		"user.link",
 		"ada",
-		"a link to choose a password was made",
+		"a link to choose a password",
 	),
 	(
 		"/admin/users/invite",
@@ -552,7 +552,7 @@ DEEDS = [
 		[("name", "guest"), ("role", "creator")],
 		"user.invite",
 		"guest",
-		"an account with the role creator was made",
+		"role: creator; its link works once",
 	),
 	(
 		"/admin/users/*/ban",

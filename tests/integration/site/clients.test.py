@@ -83,7 +83,8 @@ def every_operation_has_a_tag_and_a_name_that_is_a_verb_and_a_noun():
 @test
 def the_generated_python_client_submits_waits_and_reads():
 	packages = installed(tools.install, "clients")
-	path = {"PYTHONPATH": f"{packages}:{folder}"}
+	# The packages keep their bytecode, which takes seconds to make.
+	path = {"PYTHONPATH": f"{packages}:{folder}", "PYTHONDONTWRITEBYTECODE": ""}
 	call(
 		sys.executable,
 		packages / "bin" / "openapi-python-client",
@@ -117,9 +118,20 @@ def the_generated_python_client_submits_waits_and_reads():
 def fetch_with_the_generated_types_submits_waits_and_reads():
 	programs = installed(tools.install_node, HERE) / ".bin"
 	call(programs / "openapi-typescript", "openapi.json", "--output", "api.d.ts")
-	(folder / "client.mts").write_text((HERE / "client.mts").read_text())
-	check = [programs / "tsc", "--strict", "--module", "nodenext", "--target", "es2022"]
-	call(*check, "client.mts")
+	text = (HERE / "client.mts").read_text()
+	(folder / "client.mts").write_text(text)
+	# The types are strict: a wrong mode does not compile. One call of tsc compiles both programs.
+	(folder / "wrong.mts").write_text(text.replace('mode: "test"', 'mode: "fast"'))
+	options = ["--strict", "--module", "nodenext", "--target", "es2022", "--skipDefaultLibCheck"]
+	answer = subprocess.run(
+		[programs / "tsc", *options, "client.mts", "wrong.mts"],
+		cwd=folder,
+		capture_output=True,
+		text=True,
+	)
+	errors = re.findall(r"^(\S+)\(\d+,\d+\): error", answer.stdout, re.M)
+	equal((answer.returncode != 0, set(errors), answer.stderr), (True, {"wrong.mts"}, ""))
+	contains(answer.stdout, '"fast"')
 	said = call("node", "client.mjs", **environment_of("bob", source_of(case(2000.0))))
 	equal(
 		read(said),
@@ -134,14 +146,6 @@ def fetch_with_the_generated_types_submits_waits_and_reads():
 			"queue": ["H200"],
 		},
 	)
-	# The types are strict: a wrong mode does not compile.
-	wrong = (folder / "client.mts").read_text().replace('mode: "test"', 'mode: "fast"')
-	(folder / "wrong.mts").write_text(wrong)
-	answer = subprocess.run(
-		[*check, "--noEmit", "wrong.mts"], cwd=folder, capture_output=True, text=True
-	)
-	equal(answer.returncode != 0, True)
-	contains(answer.stdout, '"fast"')
 
 
 status = 1

@@ -173,19 +173,17 @@ def both_pages_and_the_ranking_show_a_tie():
 	until(lambda: comparison() == "done")
 	contains(
 		words(anyone, f"/submission/{second}"),
-		f"Compared with #{first} of ada, interleaved on the same CPU: 0.998 (0.994 to 1.003): a "
-		"tie.",
+		f"Compared with #{first} of ada on one CPU: 0.998 (0.994 to 1.003): a tie.",
 	)
 	contains(
 		words(anyone, f"/submission/{first}"),
-		f"Compared with #{second} of dora, interleaved on the same CPU: 1.002 (0.997 to 1.006): a "
-		"tie.",
+		f"Compared with #{second} of dora on one CPU: 1.002 (0.997 to 1.006): a tie.",
 	)
 	page = words(anyone, "/leaderboard/small")
 	contains(
 		page,
-		f"submission {second} of dora, compared with submission {first} of ada, interleaved on the "
-		"same CPU: 0.998 (0.994 to 1.003): a tie.",
+		f"submission {second} of dora, compared with submission {first} of ada on one CPU: "
+		"0.998 (0.994 to 1.003): a tie.",
 	)
 	# Their times alone differ by more than the noise.
 	contains(page, "=1 ada 10.0000")
@@ -282,7 +280,7 @@ def a_comparison_no_longer_counts_once_the_times_are_not_close():
 	until(lambda: comparison() == "done")
 	sql(f"UPDATE jobs SET score_ns = 11000 WHERE submission_id = {second}")
 	site.manage("ranking", "rebuild", "small")
-	said = "The ranking no longer uses it, because their times are no longer close."
+	said = "This comparison no longer counts, because their times are no longer close."
 	page = words(anyone, "/leaderboard/small")
 	contains(page, "1 ada 10.0000")
 	lacks(page, "Behind")
@@ -390,7 +388,7 @@ def once_an_entry_is_replaced_its_comparisons_decide_nothing():
 	ranked(ada, 5000.0)
 	contains(
 		words(anyone, f"/submission/{second}"),
-		"The ranking no longer uses it, because one of the two is not its user’s best.",
+		"This comparison no longer counts, because one of the two is not its user’s best.",
 	)
 	lacks(words(anyone, "/leaderboard/small"), "compared with")
 
@@ -455,8 +453,8 @@ def its_page_has_the_times_and_the_ratio_of_each_case():
 	page = words(anyone, f"/comparison/{number_of_comparison()}")
 	contains(
 		page,
-		"dora’s time divided by ada’s, with its 95 % interval: 0.988 (0.985 to 0.991): 1.2 "
-		"% faster",
+		"Ratio of their times (first to second), with its 95 % interval: 0.988 (0.985 to 0.991): "
+		"1.2 % faster",
 	)
 	contains(page, "CPU dora is 1.2 % faster than ada. dora has rank 1, ada has rank 2.")
 	contains(
@@ -549,7 +547,7 @@ def the_side_that_fails_loses_and_pages_say_so():
 		contains(
 			words(anyone, "/leaderboard/small"),
 			f"submission {second} of dora, compared with submission {first} "
-			f"of ada, interleaved on the same CPU: {'lost' if loser == 'submission' else 'won'}, "
+			f"of ada on one CPU: {'lost' if loser == 'submission' else 'won'}, "
 			"because",
 		)
 		rows = fresh(anyone, "/leaderboard/small.json").json["rows"]

@@ -297,17 +297,17 @@ def only_contestants_submit_while_the_contest_runs():
 
 
 @test
-def the_scoring_can_change():
+def each_scoring_has_its_places():
 	for scoring, expected in (
 		("ratios", [(1, "ada", 200), (2, "bob", 50)]),
 		("mean", [(1, "ada", 100), (2, "bob", 7.07)]),
 		("ranks", [(1, "ada", 20), (2, "bob", 6)]),
 	):
-		done(carl.post("/admin/contest/cup", [("action", "save"), ("scoring", scoring)]))
+		sql(f"UPDATE contests SET scoring = '{scoring}' WHERE name = 'cup'")
 		equal(board_rows(), expected)
 	words = anyone.fresh("/contest/cup").words()
 	contains(words, "ada 20 10 rank 1")
-	contains(words, "none")
+	contains(words, "–")
 
 
 @test
@@ -346,6 +346,54 @@ def results_after_the_freeze_are_not_on_the_scoreboard():
 	)
 	equal(sql("SELECT user_id, leaderboard_id, score_ns FROM ranking ORDER BY 1, 2"), before)
 	equal(value("SELECT COUNT(*) FROM leaderboards WHERE frozen_at IS NOT NULL"), "2")
+
+
+@test
+def a_freeze_that_has_begun_stays_where_it_began():
+	frozen = "SELECT DISTINCT frozen_at FROM leaderboards WHERE frozen_at IS NOT NULL"
+	times = "SELECT ends_at, ends_at - INTERVAL 10 MINUTE, ends_at + INTERVAL 25 MINUTE"
+	ends, *others = sql(f"{times} FROM contests WHERE name = 'cup'")[0]
+	began = sql(frozen)
+	for moved in (*others, ends):
+		site.manage("contest", "set", "cup", f"ends={moved[:19]}")
+		equal(sql(frozen), began)
+		equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
+	answer = carl.post("/admin/contest/cup", [("action", "save"), ("freeze_minutes", "5")])
+	equal(answer.status, 422)
+	contains(answer.words(), "The scoreboard is frozen, so this does not change any more.")
+
+
+@test
+def the_scoring_stays_once_the_contest_has_started():
+	for key, other in (("scoring", "mean"), ("points", "9 1"), ("team_members", "9")):
+		answer = carl.post("/admin/contest/cup", [("action", "save"), (key, other)])
+		equal((key, answer.status), (key, 422))
+		contains(answer.words(), "The contest has started, so this does not change any more.")
+
+
+@test
+def nobody_is_in_the_jury_and_a_contestant():
+	site.manage("role", "give", "alpha", "eve", "jury")
+	register = [("action", "register"), ("code", CODE)]
+	answer = eve.post("/contest/cup/registration", register, form="/contest/cup")
+	equal(answer.status, 409)
+	contains(answer.words(), "eve is in the jury of alpha and reads all sources")
+	answer = carl.post("/admin/contest/cup", [("action", "add"), ("user", "eve")])
+	equal(answer.status, 409)
+	site.manage("role", "take", "alpha", "eve")
+	answer = carl.post(
+		"/admin/leaderboard/alpha/roles", [("action", "give"), ("user", "ada"), ("role", "jury")]
+	)
+	equal(answer.status, 422)
+	contains(answer.words(), "ada takes part in the contest The cup")
+	equal(sql("SELECT * FROM leaderboard_roles"), [])
+
+
+@test
+def a_contestant_is_removed_from_a_running_contest_only_after_a_question():
+	remove = [("action", "remove"), ("user", "bob")]
+	contains(carl.post("/admin/contest/cup", remove).words(), 'Remove "bob" from')
+	equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
 
 
 @test

@@ -1034,4 +1034,8 @@ def secrets_are_in_no_log():
 			lacks(text, code)
 
 
-run()
+try:
+	code = run()
+finally:
+	site.remove()
+sys.exit(code)

@@ -1044,8 +1044,8 @@ def a_queued_job_shows_its_place_and_expected_start():
 	equal((job["state"], job["position"], job["expected_start"]), ("queued", 1, "in about 4 min"))
 	contains(
 		words(anyone, f"/submission/{first}"),
-		"Waiting for CPU: 1st in line. Expected start: in about 4 min. "
-		"Expected result: in about 8 min.",
+		"Expected start in about 4 min Expected result in about 8 min Waiting for CPU: 1st in "
+		"line. The whole queue",
 	)
 	contains(links(anyone, f"/submission/{first}"), "/queue")
 	job = status_of(ada, second)["jobs"][0]

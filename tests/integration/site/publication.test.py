@@ -156,7 +156,7 @@ def a_new_leaderboard_is_hidden_until_its_check_passes_and_then_becomes_public()
 	equal(publication("good"), None)
 	equal(notes("good"), [["podium-web", "visibility: public, was hidden"]])
 	contains(
-		notes("good", "leaderboard.create")[0][1], "Created, public once its check passes, for CPU"
+		notes("good", "leaderboard.create")[0][1], "public once its check passes; devices: CPU"
 	)
 	equal(
 		sql(
@@ -783,8 +783,7 @@ def podium_admin_needs_its_flag_to_publish_without_a_check():
 	equal(site.manage("task", "load", "--unchecked", tasks / "unsound"), "unsound: created.\n")
 	equal(stored("unsound"), ["public", "1"])
 	contains(
-		notes("unsound", "leaderboard.create")[0],
-		"Created, public without a check, for CPU; deadline: none; 5 files.",
+		notes("unsound", "leaderboard.create")[0], "public without a check; devices: CPU; 5 files"
 	)
 	(tasks / "sum" / "eval.py").write_text(HARNESS + "\n")
 	contains(

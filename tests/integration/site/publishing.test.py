@@ -402,7 +402,7 @@ def a_leaderboard_can_be_created_hidden_and_published_later():
 		value(
 			"SELECT detail FROM audit_log WHERE action = 'leaderboard.create' AND subject = 'later'"
 		),
-		"Created, hidden, for H200",
+		"hidden; devices: H200",
 	)
 	content = lambda answer: answer.text.split('<h2 id="description">')[1].split("</main>")[0]
 	site.publish("later")

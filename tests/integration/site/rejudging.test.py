@@ -194,7 +194,7 @@ def the_preview_shows_verdicts_and_ranks_and_changes_nothing():
 	contains(words, "ada 1 → 1 1.000 µs → 3.000 µs")
 	contains(words, "bob 2 → not ranked 2.000 µs → –")
 	contains(words, "eve 3 → 2 4.000 µs → 3.900 µs")
-	contains(words, "wrong answer Case 1 is <wrong> now. another verdict")
+	contains(words, "wrong answer Case 1 is <wrong> now. new verdict")
 	contains(words, "replaces 3 results")
 	equal(sql("SELECT * FROM ranking ORDER BY position"), before)
 	equal(sql("SELECT COUNT(*) FROM comparisons"), [["0"]])
@@ -326,7 +326,7 @@ def a_failed_submission_is_ranked_once_a_rejudging_passes_it():
 	one = rejudged(scope="submission", submission=second, leaderboard="")
 	contains(show(one).words(), "bob not ranked → 1 – → 2.000 µs")
 	contains(show(one).words(), "1 ranked time would change, and 2 other users would move.")
-	contains(show(one).words(), "2 users with the same time and another rank")
+	contains(show(one).words(), "2 users with a new rank and the same time")
 	equal(end(one, "apply").status, 303)
 	equal(ranking(), [("bob", 1, 2000), ("ada", 2, 3000), ("eve", 3, 3900)])
 	rebuilt()
@@ -548,7 +548,7 @@ def long_rejudgings_are_shown_a_hundred_results_at_a_time():
 	long = int(sql("SELECT MAX(id) FROM rejudgings")[0][0])
 	pages = [admin.get(f"/admin/rejudgings/{long}?page={page}") for page in (1, 2, 3)]
 	equal([page.text.count(f'href="/admin/rejudgings/{long}/') for page in pages], [100, 100, 50])
-	equal([page.words().count("another verdict") for page in pages], [5, 0, 0])
+	equal([page.words().count("new verdict") for page in pages], [5, 0, 0])
 	for page in pages:
 		whole(page)
 	contains(pages[1].text, f'href="/admin/rejudgings/{long}?page=3"')

@@ -391,7 +391,9 @@ def the_front_page_filters_by_engine():
 @test
 def the_page_about_engines_compares_the_three():
 	words = anyone.get("/judge").words()
-	contains(words, "Engine It counts Error What a cheat could gain sealed the work of the device")
+	contains(
+		words, "Engine What it times Error What a cheat could gain sealed the work of the device"
+	)
 	contains(anyone.get("/judge").text, '<h2 id="sealed">')
 
 

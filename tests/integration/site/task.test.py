@@ -431,7 +431,7 @@ def each_file_of_an_engine_can_be_read():
 	contains(
 		anyone.get("/leaderboard/odd/task").words(),
 		"Files that do not run Podium's "
-		"engine takes the place of the task's harness. eval.py does not run",
+		"engine takes the place of the task's harness. eval.py Download",
 	)
 	equal(anyone.get(url("task", "engine/no.py")).status, 404)
 

@@ -254,13 +254,7 @@ def an_invited_user_chooses_the_password_of_an_account_with_a_role():
 	equal(eve.get("/admin").status, 200)
 	equal(
 		audit("user.invite"),
-		[
-			[
-				"root-of-all",
-				"eve",
-				"an account with the role creator was made; its link works once, for 72 hours",
-			]
-		],
+		[["root-of-all", "eve", "role: creator; its link works once, for 72 hours"]],
 	)
 
 
