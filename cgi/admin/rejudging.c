@@ -328,7 +328,7 @@ int page_rejudged(struct request *request)
 		return rc;
 	if (view.submission.job_count) {
 		job = view.submission.jobs[0];
-		job.words = rejudged_words(&rejudging, &result);
+		job.sentence = rejudged_words(&rejudging, &result);
 		view.job = &job;
 	}
 	struct page page = page_make(request,

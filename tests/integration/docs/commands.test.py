@@ -36,6 +36,7 @@ WORDS = {
 	"ROLE": "jury",
 	"SUBMISSION": "1",
 	"USER": "judy",
+	"JUROR": "jill",
 }
 
 # podium-admin commands that this test does not run, and why. It only compares them with the help.
@@ -309,7 +310,7 @@ def admin_commands_do_what_the_docs_say():
 		"SELECT id, REPEAT('x', 20), UTC_TIMESTAMP(3) FROM users WHERE name = 'ada'"
 	)
 	submit()
-	sql("INSERT IGNORE INTO users (name, password_hash) VALUES ('judy', '')")
+	sql("INSERT IGNORE INTO users (name, password_hash) VALUES ('judy', ''), ('jill', '')")
 	ran = 0
 	for command in ALL:
 		plain = " ".join(command.words).replace("build/release/", "")
