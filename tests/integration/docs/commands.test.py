@@ -33,7 +33,7 @@ WORDS = {
 	"NUMBER": "1",
 	"NAME": "small",
 	"COUNT": "3",
-	"ROLE": "jury",
+	"ROLE": "co-creator",
 	"SUBMISSION": "1",
 	"USER": "judy",
 	"JUROR": "jill",
