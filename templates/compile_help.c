@@ -288,11 +288,14 @@ static void print_tables(struct buffer *out, const char *html)
 
 /* ---- folds ---- */
 
+/* How the titles of folded sections begin that the contents of a page leave out. */
+static const char details[] = "Details";
+
 /* Sections that are folded: of a page or of all, and how their titles begin. */
 static const struct {
 	const char *page, *title;
 } FOLDS[] = {
-	{ NULL, "Details" },
+	{ NULL, details },
 	{ "popcorn", "For " },
 	{ "publishing", "" },
 };
@@ -387,13 +390,13 @@ static void print_literal(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* The list of pages needs no contents. Folded details are left out: they follow at the end. */
+/* The list of pages needs no contents. */
 static void print_headings(FILE *out, const struct document *document)
 {
 	fprintf(out, "\t\t.headings = (const struct help_heading[]){\n");
 	for (size_t i = 0; i < document->heading_count && document != compiler.documents; i++)
 		if (document->headings[i].level == 2
-			&& strncmp(document->headings[i].text, "Details ", strlen("Details ")) != 0) {
+			&& strncmp(document->headings[i].text, details, strlen(details)) != 0) {
 			fprintf(out, "\t\t\t{ \"%s\", ", document->headings[i].id);
 			print_literal(out, document->headings[i].text);
 			fprintf(out, " },\n");

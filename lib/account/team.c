@@ -286,10 +286,18 @@ static const struct statement RANKED_BEFORE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT s.id FROM contest_problems p JOIN submissions s ON s.user_id = ? "
 	"AND s.leaderboard_id = p.leaderboard_id AND s.mode = 'ranked' AND NOT s.dry_run "
 	"WHERE p.contest_id = ? LIMIT 1");
-static const struct statement JUROR = SELECT(struct id_row, ID_COLUMNS,
-	"SELECT r.user_id AS id FROM contest_problems p JOIN leaderboard_roles r "
-	"ON r.leaderboard_id = p.leaderboard_id AND r.user_id = ? AND r.role = 'jury' "
-	"WHERE p.contest_id = ? LIMIT 1");
+struct juror {
+	const char *name, *leaderboard;
+};
+static const struct column JUROR_COLUMNS[] = {
+	TEXT(struct juror, name),
+	TEXT(struct juror, leaderboard),
+};
+static const struct statement JUROR = SELECT(struct juror, JUROR_COLUMNS,
+	"SELECT u.name, l.name AS leaderboard FROM contest_problems p "
+	"JOIN leaderboard_roles r ON r.leaderboard_id = p.leaderboard_id AND r.role = 'jury' "
+	"JOIN leaderboards l ON l.id = p.leaderboard_id JOIN users u ON u.id = r.user_id "
+	"WHERE p.contest_id = ? AND r.user_id = ? ORDER BY l.name LIMIT 1");
 struct count_row {
 	int64_t members;
 };
@@ -301,6 +309,18 @@ static int note(struct database *db, const struct actor *actor, const char *acti
 	const char *team, const char *detail, struct error *error)
 {
 	return audit(db, actor->id, actor->name, actor->address, action, team, detail, error);
+}
+
+int team_refuse_juror(struct database *db, struct arena *arena, int64_t user_id, int64_t contest_id,
+	struct error *error)
+{
+	struct juror juror;
+	int rc = database_row(db, arena, &JUROR, &juror, error, "ii", contest_id, user_id);
+	if (rc)
+		return rc == ERROR_NOT_FOUND ? 0 : rc;
+	return fail(error, ERROR_CONFLICT,
+		"%s is in the jury of %s and reads all sources, so they cannot take part.", juror.name,
+		juror.leaderboard);
 }
 
 /* Fails if the person, whose row is locked, cannot become a member of any team of the contest. */
@@ -322,13 +342,7 @@ static int check_person(struct database *db, struct arena *arena, int64_t user_i
 			"%s has a ranked submission of their own in this contest, and would rank twice in a "
 			"team.",
 			name);
-	if (rc == ERROR_NOT_FOUND)
-		rc = database_row(db, arena, &JUROR, &row, error, "ii", user_id, contest_id);
-	if (!rc)
-		return fail(error, ERROR_CONFLICT,
-			"%s is in the jury of this contest and reads all sources, so they cannot take part.",
-			name);
-	return rc == ERROR_NOT_FOUND ? 0 : rc;
+	return rc == ERROR_NOT_FOUND ? team_refuse_juror(db, arena, user_id, contest_id, error) : rc;
 }
 
 static int check_contest(const struct team_contest *contest, struct error *error)

@@ -57,6 +57,11 @@ struct team_contest { /* a contest, as far as teams need it */
 int team_contest_by_name(struct database *db, struct arena *arena, const char *name,
 	struct team_contest *contest, struct error *error);
 
+/* ERROR_CONFLICT if the user is in the jury of a problem of the contest: the jury reads the sources
+ * of all contestants. */
+int team_refuse_juror(struct database *db, struct arena *arena, int64_t user_id, int64_t contest_id,
+	struct error *error);
+
 struct team_member {
 	int64_t team_id, user_id;
 	const char *name;

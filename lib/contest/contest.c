@@ -363,8 +363,7 @@ static const struct statement SCOREBOARD_WIDTH = SELECT(struct count_row, COUNT_
 struct order {
 	struct arena *arena;
 	const struct contest_settings *asked;
-	struct contest_settings kept; /* asked, but a freeze that has begun stays where it began */
-	const struct contest_settings *settings;
+	struct contest_settings settings; /* asked, but a freeze that has begun stays */
 	bool is_new;
 	int64_t id;            /* of the contest */
 	struct contest before; /* unless is_new */
@@ -380,7 +379,7 @@ static int hide_problem(struct database *db, const struct order *order,
 {
 	bool is_hidden = strcmp(leaderboard->visibility, "hidden") == 0;
 	int rc = 0;
-	if (!is_hidden && order->settings->starts_at_ms <= order->now_ms)
+	if (!is_hidden && order->settings.starts_at_ms <= order->now_ms)
 		return 0;
 	if (!is_hidden)
 		rc = leaderboard_show(db, leaderboard->id, "hidden", error);
@@ -393,8 +392,8 @@ static int hide_problem(struct database *db, const struct order *order,
 static int put_problem(
 	struct database *db, const struct order *order, size_t position, struct error *error)
 {
-	const char *name = order->settings->problems[position];
-	const struct contest_settings *settings = order->settings;
+	const char *name = order->settings.problems[position];
+	const struct contest_settings *settings = &order->settings;
 	struct joining leaderboard;
 	int rc = text_is_leaderboard_name(name) ? database_row(db, order->arena, &JOINING, &leaderboard,
 				 error, "siii", name, order->id, (int64_t)order->may_all, order->actor->id)
@@ -421,7 +420,7 @@ static int put_problem(
  * contest's times. */
 static int drop_problems(struct database *db, const struct order *order, struct error *error)
 {
-	const struct contest_settings *settings = order->settings;
+	const struct contest_settings *settings = &order->settings;
 	struct contest_problem *problems;
 	size_t count;
 	int rc = contest_problems(db, order->arena, order->id, 0, &problems, &count, error);
@@ -458,7 +457,7 @@ static const char *describe(struct arena *arena, const struct contest_settings *
 /* What was changed besides the settings that describe() lists. */
 static const char *other_changes(const struct order *order)
 {
-	const struct contest_settings *now = order->settings;
+	const struct contest_settings *now = &order->settings;
 	const struct contest *before = &order->before;
 	if (order->is_new)
 		return "";
@@ -491,15 +490,15 @@ static int keep_freeze(struct order *order, struct error *error)
 {
 	const struct contest *before = &order->before;
 	int64_t minutes;
-	if (order->settings->ends_at_ms == before->ends_at_ms
+	if (order->settings.ends_at_ms == before->ends_at_ms
 		|| !contest_is_frozen(before, order->now_ms))
 		return 0;
-	minutes = (order->settings->ends_at_ms - contest_freezes_at_ms(before) + 59999) / 60000;
+	minutes = (order->settings.ends_at_ms - contest_freezes_at_ms(before) + 59999) / 60000;
 	if (minutes > contest_most_freeze_minutes)
 		return fail_field(error, "ends",
 			"The scoreboard is frozen, and a freeze lasts at most %d days. Type an earlier end.",
 			contest_most_freeze_minutes / (24 * 60));
-	order->kept.freeze_minutes = minutes > 1 ? minutes : 1;
+	order->settings.freeze_minutes = minutes > 1 ? minutes : 1;
 	return 0;
 }
 
@@ -511,18 +510,18 @@ static int check_change(struct order *order, struct error *error)
 			"The standings of %s are final, so the contest does not change any more.",
 			before->name);
 	if (before->starts_at_ms <= order->now_ms
-		&& order->settings->starts_at_ms != before->starts_at_ms)
+		&& order->settings.starts_at_ms != before->starts_at_ms)
 		return fail_field(
 			error, "starts", "The contest has started, so its start does not change any more.");
 	if (before->starts_at_ms > order->now_ms)
 		return 0;
-	int rc = check_scores_stay(before, order->settings, order->now_ms, error);
+	int rc = check_scores_stay(before, &order->settings, order->now_ms, error);
 	return rc ? rc : keep_freeze(order, error);
 }
 
 static int store(struct database *db, struct order *order, struct error *error)
 {
-	const struct contest_settings *s = order->settings;
+	const struct contest_settings *s = &order->settings;
 	if (order->is_new) {
 		int rc = database_execute(db, &INSERT, error, "sssssssttiii", s->name, s->title, s->rules,
 			s->registration, s->code, s->scoring, s->points, s->starts_at_ms, s->ends_at_ms,
@@ -556,8 +555,7 @@ static int check_columns(struct database *db, const struct order *order, struct 
 static int order_body(struct database *db, void *context, struct error *error)
 {
 	struct order *order = context;
-	order->kept = *order->asked;
-	order->settings = &order->kept;
+	order->settings = *order->asked;
 	int rc = order->is_new ? 0
 						   : database_row(db, order->arena, &LOCKED, &order->before, error, "ii",
 							   (int64_t)0, order->id);
@@ -565,7 +563,7 @@ static int order_body(struct database *db, void *context, struct error *error)
 		rc = check_change(order, error);
 	if (!rc)
 		rc = store(db, order, error);
-	for (size_t i = 0; i < order->settings->problem_count && !rc; i++)
+	for (size_t i = 0; i < order->settings.problem_count && !rc; i++)
 		rc = put_problem(db, order, i, error);
 	if (!rc)
 		rc = check_columns(db, order, error);
@@ -574,8 +572,8 @@ static int order_body(struct database *db, void *context, struct error *error)
 	return rc ? rc
 			  : audit(db, order->actor->id, order->actor->name, order->actor->address,
 				  order->is_new ? "contest.create" : "contest.change",
-				  order->is_new ? order->settings->name : order->before.name,
-				  arena_printf(order->arena, "%s%s", describe(order->arena, order->settings),
+				  order->is_new ? order->settings.name : order->before.name,
+				  arena_printf(order->arena, "%s%s", describe(order->arena, &order->settings),
 					  other_changes(order)),
 				  error);
 }

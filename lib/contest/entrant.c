@@ -67,31 +67,12 @@ static int leave(
 	return rc ? rc : database_execute(db, &LEAVE, error, "ii", contest_id, contestant_id);
 }
 
-struct juror {
-	const char *name, *leaderboard;
-};
-static const struct column JUROR_COLUMNS[] = {
-	TEXT(struct juror, name),
-	TEXT(struct juror, leaderboard),
-};
-static const struct statement JUROR = SELECT(struct juror, JUROR_COLUMNS,
-	"SELECT u.name, l.name AS leaderboard FROM contest_problems p "
-	"JOIN leaderboard_roles r ON r.leaderboard_id = p.leaderboard_id AND r.role = 'jury' "
-	"JOIN leaderboards l ON l.id = p.leaderboard_id JOIN users u ON u.id = r.user_id "
-	"WHERE p.contest_id = ? AND r.user_id = ? ORDER BY l.name LIMIT 1");
-
-/* Fails for members of a problem's jury, who read the sources of all contestants. */
 static int enter(struct database *db, struct arena *arena, int64_t contest_id,
 	int64_t contestant_id, struct error *error)
 {
-	struct juror juror;
-	int rc = database_row(db, arena, &JUROR, &juror, error, "ii", contest_id, contestant_id);
-	if (rc != ERROR_NOT_FOUND)
-		return rc ? rc
-				  : fail(error, ERROR_CONFLICT,
-					  "%s is in the jury of %s and reads all sources, so they cannot take part.",
-					  juror.name, juror.leaderboard);
-	rc = database_execute(db, &ENTER, error, "ii", contest_id, contestant_id);
+	int rc = team_refuse_juror(db, arena, contestant_id, contest_id, error);
+	if (!rc)
+		rc = database_execute(db, &ENTER, error, "ii", contest_id, contestant_id);
 	return rc ? rc : contest_seat_entrants(db, contest_id, contestant_id, error);
 }
 
