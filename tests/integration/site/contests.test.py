@@ -748,7 +748,8 @@ def a_leaderboard_belongs_to_one_contest_and_may_leave_before_the_start():
 	contains(answer.words(), "delta belongs to another contest.")
 	done(carl.post("/admin/contest/first", [("action", "save"), ("problems", "")]))
 	time.sleep(2)
-	equal(value("SELECT visibility FROM leaderboards WHERE name = 'delta'"), "hidden")
+	left = sql("SELECT visibility, deadline, frozen_at FROM leaderboards WHERE name = 'delta'")
+	equal(left, [["hidden", "NULL", "NULL"]])
 	done(carl.post("/admin/contests/new", fields(name="second", problems="delta")))
 
 
