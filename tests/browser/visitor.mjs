@@ -336,8 +336,7 @@ export async function recordStates(page) {
 		window.podiumStates = [];
 		const note = () => {
 			const word = document.querySelector('.job h2 .chip')?.textContent.trim();
-			const progress = document.querySelector('.job .sentence')?.textContent.match(
-				/\w+ \d+\/\d+/)?.[0] ?? '';
+			const progress = document.querySelector('.job progress')?.getAttribute('aria-label') ?? '';
 			const cases = document.querySelectorAll('.job tbody tr').length;
 			const state = `${word} ${progress} ${cases}`;
 			if (word && window.podiumStates.at(-1) !== state)
