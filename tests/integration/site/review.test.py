@@ -128,7 +128,7 @@ def a_judged_result_shows_how_it_was_measured():
 		"31–34 °C",
 		"120–410 W",
 		"power cap",
-		"Every call",
+		"Each dot is a call",
 		"1 call above, up to 90.00 µs",
 	):
 		contains(words, part)
@@ -158,7 +158,7 @@ def a_result_of_the_custom_engine_shows_none_of_it():
 		engine_reason="Its <input> is a class of its own.",
 	)
 	words = page(anyone, number).words()
-	for part in ("Best block", "Constant, subtracted", "Every call", "held for review"):
+	for part in ("Best block", "Constant, subtracted", "Each dot is a call", "held for review"):
 		lacks(words, part)
 	contains(words, "Benchmark 2: The runs <differ>.")
 	contains(
