@@ -22,11 +22,12 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import mariadb  # noqa: E402
-from fuzzed_site import check_unharmed, make_site  # noqa: E402
+from fuzzed_site import check_unharmed, make_site, restore  # noqa: E402
 from openapi import document, resolved  # noqa: E402
 from processes import find  # noqa: E402
 
 CLIENTS = 4
+ROUNDS = 20  # before each of which the site's fixtures are restored
 MOST_GROWTH = 0.1  # of the memory, in the second half
 
 # Values that exist on the site, and values that programs often handle wrongly.
@@ -217,15 +218,20 @@ def main(number):
 	seed = int(os.environ.get("SEED", random.randrange(10**6)))
 	print(f"The seed is {seed}.", flush=True)
 	mariadb.use_own_server()
-	site, tokens = make_site()
+	site, tokens, admin = make_site()
 	try:
 		pid = find(site.process.pid, "podium-web")
 		states, statuses, wrong = [state_of(pid)], collections.Counter(), []
-		for half in range(2):
+		for turn in range(ROUNDS):
+			restore(site, tokens, admin)
 			with concurrent.futures.ProcessPoolExecutor(CLIENTS) as pool:
 				jobs = [
 					pool.submit(
-						send_many, site.port, tokens, f"{seed} {half} {one}", number // 2 // CLIENTS
+						send_many,
+						site.port,
+						tokens,
+						f"{seed} {turn} {one}",
+						number // ROUNDS // CLIENTS,
 					)
 					for one in range(CLIENTS)
 				]
@@ -233,6 +239,8 @@ def main(number):
 					counted, found = job.result()
 					statuses += counted
 					wrong += found
+			if (turn + 1) % (ROUNDS // 2):
+				continue
 			states.append(state_of(pid))
 			print(f"{statuses.total()} answers; memory and threads: {states[-1]}", flush=True)
 		print("statuses:", dict(sorted(statuses.items())))

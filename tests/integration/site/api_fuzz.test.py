@@ -22,7 +22,7 @@ LEFT_OUT = {
 	"ensure_resource_availability": "Only for sequences of calls, which are not invented here.",
 }
 
-site, tokens = make_site()
+site, tokens, _ = make_site()
 
 
 def invent(role, *options):
