@@ -120,9 +120,10 @@ static int make_plan(
 
 static int show_plan(struct request *request, const struct set_view *view)
 {
-	const char *title = view->set && *view->set->name
+	const char *title = !view->set || !*view->set->name ? "Problem set"
+		: plan_does_something(&view->plan)
 		? arena_printf(request->arena, "Preview of %s", view->set->name)
-		: "Problem set";
+		: view->set->name;
 	struct page page = page_make(request, title, "admin");
 	admin_set_plan_page(&request->body, &page, view);
 	return 0;

@@ -233,7 +233,7 @@ def confirming_needs_the_token_and_applies_exactly_the_plan():
 		[["hidden"]],
 	)
 	words = carl.get(answer.location.removeprefix(site.url)).words()
-	for part in ("The plan was applied", "Unchanged: 2", "Refused: 1", "nothing to do"):
+	for part in ("The plan was applied", "Unchanged: 2", "Refused: 1", "Nothing is left to do"):
 		contains(words, part)
 	rows = stored()
 	equal(
