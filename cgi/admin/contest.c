@@ -217,6 +217,40 @@ static int declare_final(struct request *request, const struct contest *contest)
 	return rc ? rc : contest_finish(request->db, request->arena, contest, &actor, request->error);
 }
 
+static int delete_contest(struct request *request, const struct contest *contest)
+{
+	struct actor actor = actor_of(request);
+	struct confirmation question = {
+		.title = arena_printf(request->arena, "Delete the contest %s?", contest->title),
+		.section = "admin",
+		.what = "the contest’s name",
+		.typed = contest->name,
+		.button = "Delete the contest",
+		.back = arena_printf(request->arena, "/admin/contest/%s", contest->name),
+	};
+	confirmation_says(request, &question,
+		"The page of the contest disappears, with %s and the scoreboard.",
+		plural(request->arena, contest->entrants, "registration"));
+	if (contest->final_at_ms != TIME_NULL)
+		confirmation_says(request, &question,
+			"Its final standings are lost, and nobody can download a certificate any more.");
+	confirmation_says(request, &question,
+		"Its problems stay as ordinary leaderboards, with all submissions, results and questions. "
+		"Hidden problems stay hidden until somebody publishes them; visible ones stay visible.");
+	confirmation_says(request, &question,
+		"The problems lose the freeze. A deadline that has passed stays. Otherwise they have none, "
+		"and everybody who sees them may submit.");
+	if (contest->team_members)
+		confirmation_says(request, &question,
+			"Teams that have submitted stay, with their members. The others are deleted.");
+	if (!confirmation_given(request, &question))
+		return confirmation_ask(request, &question);
+	int rc = database_lift_limit(request->db, request->error);
+	if (!rc)
+		rc = contest_delete(request->db, request->arena, contest, &actor, request->error);
+	return rc ? rc : redirect(request, "/contests");
+}
+
 static const struct contest_action {
 	const char *name;
 	int (*run)(struct request *request, const struct contest *contest);
@@ -226,6 +260,7 @@ static const struct contest_action {
 	{ "add", add_entrant, "The contestant is registered." },
 	{ "remove", remove_entrant, "The contestant is no longer registered." },
 	{ "final", declare_final, "The standings are final." },
+	{ "delete", delete_contest, "The contest was deleted. Its problems stay as leaderboards." },
 };
 
 int action_contest_manage(struct request *request)
@@ -247,5 +282,5 @@ int action_contest_manage(struct request *request)
 	if (rc)
 		return answer_form(request, rc, &form);
 	notice_leave(request, "%s", ACTIONS[i].outcome);
-	return redirect(request, "/admin/contest/%s", contest.name);
+	return request->location ? 0 : redirect(request, "/admin/contest/%s", contest.name);
 }

@@ -150,6 +150,12 @@ int contest_finish(struct database *db, struct arena *arena, const struct contes
 int contest_reopen(struct database *db, struct arena *arena, const struct contest *contest,
 	const struct actor *actor, struct error *error);
 
+/* Deletes the contest with its registrations and final standings. Its problems become ordinary
+ * leaderboards: hidden ones stay hidden until somebody publishes them, and all lose the freeze and
+ * a deadline that has not passed. Submissions stay, also those of teams. */
+int contest_delete(struct database *db, struct arena *arena, const struct contest *contest,
+	const struct actor *actor, struct error *error);
+
 /* Notes contests that have started or ended since the last call, and tells webhooks. Stores final
  * standings that an earlier version of Podium has not stored. podium-web calls this each second,
  * after publications_advance. */

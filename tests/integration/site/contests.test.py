@@ -753,6 +753,58 @@ def a_leaderboard_belongs_to_one_contest_and_may_leave_before_the_start():
 	done(carl.post("/admin/contests/new", fields(name="second", problems="delta")))
 
 
+def delete(client, contest, *fields):
+	return client.post(f"/admin/contest/{contest}", [("action", "delete"), *fields])
+
+
+@test
+def a_contest_is_deleted_before_its_start_and_its_problems_stay_hidden():
+	site.admin("task", "publish", "delta")  # would show it at the start
+	equal(delete(dora, "second").status, 403)
+	contests = sql("SELECT name FROM contests")
+	for fields in ([], [("confirm", "yes")], [("confirm", "first")]):
+		page = delete(carl, "second", *fields)
+		for sentence in (
+			"The page of the contest disappears, with 0 registrations and the scoreboard.",
+			"Hidden problems stay hidden until somebody publishes them",
+			"type the contest’s name: second",
+		):
+			contains(page.words(), sentence)
+		equal(sql("SELECT name FROM contests"), contests)
+	done(delete(carl, "second", ("confirm", "second")))
+	contains(carl.fresh("/contests").words(), "The contest was deleted.")
+	equal(anyone.fresh("/contest/second").status, 404)
+	time.sleep(2)  # podium-web publishes each second
+	board = "SELECT visibility, deadline, frozen_at FROM leaderboards WHERE name = 'delta'"
+	equal(sql(board), [["hidden", "NULL", "NULL"]])
+	equal(anyone.fresh("/leaderboard/delta").status, 404)
+	equal(
+		sql("SELECT actor, subject FROM audit_log WHERE action = 'contest.delete'"),
+		[["carl", "second"]],
+	)
+
+
+@test
+def a_running_contest_is_deleted_with_its_freeze_and_its_deadline():
+	make_board(carl, "iota", TEMPLATE_TASK)
+	times = (f"starts={after(-60)}", f"ends={after(600)}", "freeze_minutes=10")
+	site.manage("contest", "create", "stopped", "problems=iota", *times)
+	site.manage("contest", "register", "stopped", "ada")
+	submit_time(ada, 1000.0, "iota")
+	ranks = (
+		"SELECT COUNT(*) FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id "
+		"WHERE l.name = 'iota'"
+	)
+	equal(value(ranks), "0")  # frozen
+	equal(site.admin("contest", "delete", "nothing").returncode, 1)
+	site.manage("contest", "delete", "stopped")
+	board = "SELECT visibility, deadline, frozen_at FROM leaderboards WHERE name = 'iota'"
+	equal(sql(board), [["public", "NULL", "NULL"]])
+	equal(value(ranks), "1")
+	submit_time(eve, 2000.0, "iota")  # who was not registered
+	equal(value(ranks), "2")
+
+
 @test
 def a_problem_set_fills_the_form():
 	page = carl.get(f"/admin/contests/new?title=Autumn&problems=x+y&rules={HOSTILE}").text
@@ -920,6 +972,12 @@ def programs_make_and_change_teams():
 	equal(boss.ask("DELETE", member, {"reason": "a test"}).status, 204)
 	equal(boss.ask("DELETE", member, {"reason": "a test"}).json["errors"][0]["field"], "user")
 	equal(first.read(teams)["items"][0]["members"], ["ada"])
+	equal(host.ask("DELETE", cup, {}).status, 400)
+	equal(host.ask("DELETE", cup, {"confirm": "cup"}).status, 400)
+	equal(value("SELECT COUNT(*) FROM users WHERE name = 'Fast'"), "1")
+	equal(host.ask("DELETE", cup, {"confirm": "team-cup"}).status, 204)
+	equal(host.ask("GET", cup).status, 404)
+	equal(value("SELECT COUNT(*) FROM users WHERE name = 'Fast'"), "0")  # it had not submitted
 
 
 @test
@@ -990,6 +1048,40 @@ def a_deleted_account_has_no_name_in_final_standings():
 		" ".join(text_of(admin.fresh(f"/contest/kept/certificate/{names[1]}").bytes).split()),
 		"took 2nd place",
 	)
+
+
+@test
+def results_questions_and_teams_outlive_a_deleted_contest():
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) WHERE name = 'theta'")
+	kept = [
+		"SELECT id, user_id, submitted_by, leaderboard_id FROM submissions ORDER BY id",
+		"SELECT leaderboard_id, user_id, place, score_ns FROM ranking ORDER BY 1, 2",
+		"SELECT id, leaderboard_id, user_id FROM questions",
+		"SELECT team_id, user_id FROM team_members ORDER BY 1, 2",
+		"SELECT name, visibility, deadline, frozen_at FROM leaderboards ORDER BY name",
+	]
+	before = [sql(statement) for statement in kept]
+	contains(delete(admin, "kept").words(), "Its final standings are lost")
+	contains(delete(admin, "kept", ("confirm", "yes")).words(), "type the contest’s name: kept")
+	equal(value("SELECT COUNT(*) FROM contests WHERE name = 'kept'"), "1")
+	done(delete(admin, "kept", ("confirm", "kept")))
+	equal([sql(statement) for statement in kept], before)
+	for address in ("/contest/kept", "/contest/kept.csv", "/contest/kept/certificate/Keepers"):
+		equal((address, bob.fresh(address).status), (address, 404))
+	for client in (anyone, bob):
+		page = client.fresh("/user/Keepers")
+		contains(page.words(), "Contest deleted")
+		lacks(page.text, 'href="/contest/')
+		equal(client.fresh("/leaderboard/theta").status, 200)
+	teams = bob.fresh("/account/export").json["teams"]
+	equal([(one["team"], one["contest"]) for one in teams], [("Keepers", None)])
+	number = value(
+		"SELECT s.id FROM submissions s JOIN users u ON u.id = user_id WHERE name = 'Keepers'"
+	)
+	for client, status in ((bob, 200), (admin, 403)):  # bob is still one of its authors
+		equal(client.fresh(f"/submission/{number}/note").status, status)
+	refused = site.admin("team", "add", "Keepers", "dora", "a test")
+	equal((refused.returncode, "The contest of Keepers was deleted" in refused.stderr), (1, True))
 
 
 @test
