@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { rules_heading = 3, rows_per_page = 100 };
+enum { rules_heading = 3, rows_per_page = 100, reload_s = 60 };
 
 int contest_of_request(struct request *request, struct contest *contest)
 {
@@ -39,6 +39,28 @@ int contest_of_manager(struct request *request, struct contest *contest)
 		? rc
 		: fail(request->error, ERROR_FORBIDDEN,
 			"Only the creator of the contest and admins may do this.");
+}
+
+int64_t contest_seconds_left(int64_t at_ms, int64_t now_ms)
+{
+	return at_ms > now_ms ? (at_ms - now_ms + 999) / 1000 : 0;
+}
+
+const char *contest_time_left(struct arena *arena, int64_t at_ms, int64_t now_ms)
+{
+	format_text text;
+	format_span(text, contest_seconds_left(at_ms, now_ms));
+	return arena_strdup(arena, text);
+}
+
+static int64_t next_of(const struct contest *contest, int64_t now_ms)
+{
+	const int64_t times_ms[] = { contest->starts_at_ms, contest_freezes_at_ms(contest),
+		contest->ends_at_ms };
+	for (size_t i = 0; i < COUNT(times_ms); i++)
+		if (times_ms[i] != TIME_NULL && times_ms[i] > now_ms)
+			return times_ms[i];
+	return TIME_NULL;
 }
 
 const char *scoring_words(const struct contest *contest)
@@ -96,6 +118,7 @@ static int read_view(struct request *request, struct contest_view *view)
 	view->state = contest_state(contest, now);
 	view->freezes_at_ms = contest_freezes_at_ms(contest);
 	view->is_frozen = contest_is_frozen(contest, now);
+	view->next_ms = next_of(contest, now);
 	view->is_managed = contest_is_managed_by(contest, &request->viewer);
 	view->team = viewer_team_in(&request->viewer, contest->id);
 	view->has_board = contest->starts_at_ms <= now;
@@ -122,7 +145,12 @@ static int show_contest(struct request *request, struct contest_view *view)
 		return rc;
 	*request->error = own;
 	struct page page = form_page_make(request, view->contest.title, "leaderboards");
-	contest_page(&request->body, &page, view);
+	/* A refused form is no page that the browser can get again. */
+	if (view->next_ms != TIME_NULL && !page.fault_count) {
+		int64_t left = contest_seconds_left(view->next_ms, page.now_ms) + 2;
+		page.refresh_s = left < reload_s ? (int)left : reload_s;
+	}
+	contest_page(&request->body, &page, view, request->arena);
 	return 0;
 }
 

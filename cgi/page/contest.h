@@ -12,6 +12,7 @@ struct contest_view {
 	const char *state; /* contest_state */
 	int64_t freezes_at_ms;
 	bool is_frozen;
+	int64_t next_ms; /* the next start, freeze or end; TIME_NULL: none is to come */
 	bool is_managed; /* by the viewer */
 	bool has_board;  /* the contest has started, so there is a scoreboard */
 	const char *rules_html;
@@ -44,6 +45,11 @@ int contest_of_manager(struct request *request, struct contest *contest);
 
 /* Registers the viewer or their team (contest_register). Limits their wrong codes. */
 int contest_enter(struct request *request, const struct contest *contest, const char *code);
+
+/* How long it is until then: "2 hours 5 minutes". */
+const char *contest_time_left(struct arena *arena, int64_t at_ms, int64_t now_ms);
+/* The same as whole seconds, for podium.js, which counts down. */
+int64_t contest_seconds_left(int64_t at_ms, int64_t now_ms);
 
 /* The scoring in a few words. */
 const char *scoring_words(const struct contest *contest);

@@ -66,6 +66,11 @@ def seen(client, address):
 	return (client.get if address.startswith("/api/") else client.fresh)(address)
 
 
+def state_of(page):
+	"""What the badge beside the title says."""
+	return re.search(r'<h1>.*?<span class="chip"[^>]*>([^<]*)', page.text, re.S)[1]
+
+
 VISIBILITY = "SELECT visibility FROM leaderboards WHERE name = 'alpha'"
 # Whatever could tell a visitor of a leaderboard.
 ADDRESSES = [
@@ -206,6 +211,9 @@ def a_problem_is_hidden_until_the_start():
 	lacks(page.text, HOSTILE)
 	contains(page.text, "<em>fast</em>")
 	lacks(page.text, CODE)
+	equal(state_of(page), "not started")
+	contains(page.words(), "Starts in 1 hour .")
+	contains(page.text, '<noscript><meta http-equiv="refresh" content="60"></noscript>')
 
 
 @test
@@ -267,7 +275,10 @@ def the_problems_become_visible_at_the_start():
 		value("SELECT starts_at > UTC_TIMESTAMP(3) - INTERVAL 10 SECOND FROM contests"), "1"
 	)  # soon after, not when podium-web looks next in a minute
 	equal(anyone.fresh("/leaderboard/alpha").status, 200)
-	contains(anyone.fresh("/contest/cup").text, 'href="/leaderboard/alpha"')
+	page = anyone.fresh("/contest/cup")
+	contains(page.text, 'href="/leaderboard/alpha"')
+	equal(state_of(page), "running")
+	contains(page.words(), "Ends in 2 hours .")
 	wait_for("SELECT started_at IS NOT NULL FROM contests", "1")
 	equal(
 		value(
@@ -330,7 +341,11 @@ def a_long_scoreboard_has_pages():
 @test
 def results_after_the_freeze_are_not_on_the_scoreboard():
 	site.manage("contest", "set", "cup", f"ends={after(30 * 60 + 2)}", "freeze_minutes=30")
+	contains(anyone.fresh("/contest/cup").words(), ". The scoreboard freezes in ")
 	time.sleep(2.1)
+	page = anyone.fresh("/contest/cup")
+	equal((state_of(page), " freezes in " in page.words()), ("frozen", False))
+	contains(page.words(), "Ends in 30 minutes .")
 	submit_time(bob, 3000.0, "beta")
 	submit_time(bob, 900.0, "alpha")
 	equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
@@ -405,6 +420,11 @@ def the_reveal_places_one_contestant_a_step():
 		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3)"
 	)
 	wait_for("SELECT ended_at IS NOT NULL FROM contests", "1")
+	page = anyone.fresh("/contest/cup")
+	equal(
+		(state_of(page), "data-left" in page.text, "refresh" in page.text), ("ended", False, False)
+	)
+	contains(page.words(), "The contest has ended, and its standings are not final yet.")
 
 	def rows(step):
 		page = carl.fresh(f"/contest/cup/reveal?step={step}").text
@@ -461,6 +481,8 @@ def the_host_declares_the_standings_final():
 	equal(board_rows(), [(1, "bob", 20), (2, "ada", 12)])
 	data = anyone.fresh("/contest/cup.json").json
 	equal((data["final"], data["frozen"], data["state"]), (True, False, "final"))
+	page = anyone.fresh("/contest/cup")
+	equal((state_of(page), " frozen " in page.words()), ("final", False))
 	equal(carl.post("/admin/contest/cup", [("action", "save"), ("scoring", "mean")]).status, 409)
 	equal(
 		sql("SELECT action, actor FROM audit_log WHERE action LIKE 'contest.%' ORDER BY id")[-1],
@@ -628,6 +650,7 @@ def an_operator_reopens_final_standings():
 	equal(value("SELECT COUNT(*) FROM contest_final_rows"), "0")
 	data = anyone.fresh("/contest/cup.json").json
 	equal((data["final"], data["frozen"], data["state"]), (False, False, "ended"))
+	equal(state_of(anyone.fresh("/contest/cup")), "ended")
 	equal(
 		sql("SELECT action, subject FROM audit_log WHERE action LIKE 'contest.%' ORDER BY id")[-1],
 		["contest.reopen", "cup"],
