@@ -14,12 +14,14 @@ struct contest_view {
 	bool is_frozen;
 	int64_t next_ms; /* the next start, freeze or end; TIME_NULL: none is to come */
 	bool is_managed; /* by the viewer */
+	bool reads_all;  /* the viewer may read all results of all problems, also during the freeze */
 	bool has_board;  /* the contest has started, so there is a scoreboard */
 	const char *rules_html;
 	struct contest_problem *problems;
 	size_t problem_count;
 	bool sees_problems; /* the viewer sees one of them, perhaps before the start */
 	struct standings standings;
+	const char *subpage;           /* the end of its address: "" or "/unfrozen" */
 	struct paging paging;          /* of the scoreboard */
 	const struct team *team;       /* the viewer's team in the contest; NULL: none */
 	const char *code, *code_error; /* of the form for the registration */

@@ -212,8 +212,70 @@ def a_problem_is_hidden_until_the_start():
 	contains(page.text, "<em>fast</em>")
 	lacks(page.text, CODE)
 	equal(state_of(page), "not started")
-	contains(page.words(), "Starts in 1 hour .")
+	equal(bool(re.search(r"Starts in (1 hour|\d+ minutes) \.", page.words())), True)
 	contains(page.text, '<noscript><meta http-equiv="refresh" content="60"></noscript>')
+
+
+@test
+def the_form_offers_the_leaderboards_that_the_host_may_use():
+	def offers(client, address):
+		text = client.fresh(address).text
+		chosen = re.findall(r'name="problems" list="offers" value="([^"]*)"', text)
+		return [name for name in chosen if name], re.findall(r'<option value="([^"]+)">', text)
+
+	make_board(carl, "spare")
+	sql("UPDATE leaderboards SET archived_at = UTC_TIMESTAMP(3) WHERE name = 'vectoradd_cu'")
+	equal(offers(dora, "/admin/contests/new"), ([], []))
+	equal(offers(carl, "/admin/contests/new"), ([], ["spare"]))  # the others are taken
+	equal(offers(carl, "/admin/contest/cup"), (["alpha", "beta"], ["alpha", "beta", "spare"]))
+	chosen, everything = offers(admin, "/admin/contest/cup")
+	equal(("spare" in everything, "vectoradd_cu" in everything), (True, False))
+	problems = [("problems", name) for name in ("spare", "", "beta", "alpha", "")]
+	done(carl.post("/admin/contest/cup", [("action", "save"), *problems]))
+	equal(offers(carl, "/admin/contest/cup")[0], ["spare", "beta", "alpha"])
+	answer = carl.post("/admin/contest/cup", [("action", "save"), *problems, ("problems", "none")])
+	equal(answer.status, 422)  # and keeps what was typed
+	for name in ("spare", "beta", "alpha", "none"):
+		contains(answer.text, f'list="offers" value="{name}"')
+	problems = [("problems", name) for name in ("alpha", "beta")]
+	done(carl.post("/admin/contest/cup", [("action", "save"), *problems]))
+	sql("DELETE FROM leaderboards WHERE name = 'spare'")
+
+
+@test
+def the_host_sees_the_check_of_each_problem():
+	def checks():
+		text = carl.fresh("/admin/contest/cup").text
+		table = text.split('id="checks"')[1].split("</table>")[0]
+		return re.findall(
+			r'href="/admin/leaderboard/(\w+)/dryrun"><span class="chip" data-state="\w+">(\w+)<'
+			r'.*?data-label="Next">([^<]*)',
+			table,
+			re.S,
+		)
+
+	def jobs(change):
+		sql(
+			"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l "
+			f"ON l.id = s.leaderboard_id SET {change} WHERE l.name = 'alpha' AND s.dry_run"
+		)
+
+	start, failed = "It becomes visible at the start.", "It stays hidden until its check passes."
+	warned = "It stays hidden until somebody accepts the warnings."
+	equal(checks(), [("alpha", "passed", start), ("beta", "passed", start)])
+	done(carl.post("/admin/leaderboard/alpha/dryrun"))
+	for change, state, note in (
+		("j.state = 'running'", "running", "The check is running."),
+		("j.state = 'done', j.verdict = 'internal error'", "failed", failed),
+		("j.verdict = 'wrong answer'", "warned", warned),
+	):
+		jobs(change)
+		equal(checks()[0], ("alpha", state, note))
+	sql("DELETE FROM dry_runs; DELETE FROM submissions WHERE dry_run")
+	equal(checks()[0], ("alpha", "passed", start))  # published without the check
+	sql("DELETE FROM publications")
+	note = "It stays hidden until somebody publishes it."
+	equal(checks()[1], ("beta", "passed", note))
 
 
 @test
@@ -278,7 +340,12 @@ def the_problems_become_visible_at_the_start():
 	page = anyone.fresh("/contest/cup")
 	contains(page.text, 'href="/leaderboard/alpha"')
 	equal(state_of(page), "running")
-	contains(page.words(), "Ends in 2 hours .")
+	equal(bool(re.search(r"Ends in [12] hours?( \d+ minutes?)? \.", page.words())), True)
+	board = anyone.fresh("/leaderboard/alpha")
+	contains(
+		board.text, '<p>A problem of the contest <a href="/contest/cup">The cup &lt;script&gt;'
+	)
+	equal(Program(site.url).read("/api/v1/leaderboards/alpha")["contest"], "cup")
 	wait_for("SELECT started_at IS NOT NULL FROM contests", "1")
 	equal(
 		value(
@@ -345,7 +412,7 @@ def results_after_the_freeze_are_not_on_the_scoreboard():
 	time.sleep(2.1)
 	page = anyone.fresh("/contest/cup")
 	equal((state_of(page), " freezes in " in page.words()), ("frozen", False))
-	contains(page.words(), "Ends in 30 minutes .")
+	equal(bool(re.search(r"Ends in \d+ minutes \.", page.words())), True)
 	submit_time(bob, 3000.0, "beta")
 	submit_time(bob, 900.0, "alpha")
 	equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
@@ -384,6 +451,94 @@ def the_scoring_stays_once_the_contest_has_started():
 		answer = carl.post("/admin/contest/cup", [("action", "save"), (key, other)])
 		equal((key, answer.status), (key, 422))
 		contains(answer.words(), "The contest has started, so this does not change any more.")
+
+
+def unfrozen_rows(client):
+	page = client.fresh("/contest/cup/unfrozen")
+	equal(page.status, 200)
+	equal(page.headers["Cache-Control"], "private, no-store")
+	contains(page.words(), "This scoreboard is not public.")
+	return re.findall(r'<a class="cut" href="/user/(\w+)">', page.text)
+
+
+def jury_form(client, action, user, *more):
+	return client.post("/admin/contest/cup", [("action", action), ("juror", user), *more])
+
+
+@test
+def the_jury_of_all_problems_sees_the_scoreboard_without_the_freeze():
+	site.manage("role", "give", "alpha", "eve", "jury")
+	outsiders = [(anyone, 303), (ada, 403), (bob, 403), (dora, 403), (eve, 403)]
+	for client, status in outsiders:
+		equal(client.fresh("/contest/cup/unfrozen").status, status)
+		lacks(client.fresh("/contest/cup").text, "/contest/cup/unfrozen")
+	equal([unfrozen_rows(client) for client in (carl, admin)], 2 * [["bob", "ada"]])
+	done(jury_form(carl, "judge", "eve"))
+	contains(carl.fresh("/admin/contest/cup").words(), "eve 2 of 2 problems Remove")
+	contains(eve.fresh("/contest/cup").text, 'href="/contest/cup/unfrozen"')
+	for _ in range(2):
+		equal(unfrozen_rows(eve), ["bob", "ada"])
+		for client, status in outsiders[:-1]:
+			equal(client.get("/contest/cup/unfrozen").status, status)
+			equal(board_rows(client), [(1, "ada", 20), (2, "bob", 6)])
+			lacks(client.get("/contest/cup").text, "/contest/cup/unfrozen")
+	roles = "SELECT COUNT(*) FROM leaderboard_roles"
+	contains(jury_form(carl, "dismiss", "eve").words(), 'Remove "eve" from the jury of')
+	equal(value(roles), "2")
+	done(jury_form(carl, "dismiss", "eve", ("confirm", "yes")))
+	equal(value(roles), "0")
+	equal(eve.fresh("/contest/cup/unfrozen").status, 403)
+	given = sql(
+		"SELECT subject, detail FROM audit_log WHERE action = 'leaderboard.role' ORDER BY id"
+	)
+	equal(given[1], ["beta", "eve: jury, was none"])  # alpha had it
+	equal(sorted(given[2:]), [[one, "eve: none, was jury"] for one in ("alpha", "beta")])
+
+
+@test
+def a_juror_is_not_asked_to_register_or_to_submit():
+	site.manage("role", "give", "alpha", "eve", "jury")
+	page = eve.fresh("/contest/cup")
+	contains(page.words(), "You are in the jury, so you do not take part.")
+	lacks(page.text, 'value="register"')
+	board = eve.fresh("/leaderboard/alpha")
+	contains(board.words(), "You are in the jury.")
+	for client, submits in ((eve, False), (ada, True), (anyone, True)):
+		text = client.fresh("/leaderboard/alpha").text
+		equal("/leaderboard/alpha/submit" in text, submits)
+	page = eve.fresh("/leaderboard/alpha/submit")
+	contains(page.words(), "is a problem of a contest, and you are in the jury.")
+	lacks(page.words(), "Register for")
+	site.manage("role", "take", "alpha", "eve")
+	contains(eve.fresh("/contest/cup").text, 'value="register"')
+
+
+@test
+def a_jury_is_changed_only_by_who_owns_all_problems():
+	sql(
+		"UPDATE leaderboards SET creator_id = (SELECT id FROM users WHERE name = 'dora') "
+		"WHERE name = 'beta'"
+	)
+	answer = jury_form(carl, "judge", "eve")
+	equal(answer.status, 403)
+	contains(answer.words(), "Only the creator of beta and admins may change its jury.")
+	equal(carl.fresh("/contest/cup/unfrozen").status, 403)  # beta is not his
+	sql(
+		"UPDATE leaderboards SET creator_id = (SELECT id FROM users WHERE name = 'carl') "
+		"WHERE name = 'beta'"
+	)
+	for user, sentence in (
+		("nobody-at-all", "There is no user named"),
+		("größe", "There is no user named"),
+		("ada", "ada takes part in the contest The cup"),
+	):
+		answer = jury_form(carl, "judge", user)
+		equal((user, answer.status), (user, 422))
+		contains(answer.words(), sentence)
+	answer = jury_form(carl, "dismiss", "eve", ("confirm", "yes"))
+	equal(answer.status, 422)
+	contains(answer.words(), "This user is not in the jury of the contest.")
+	equal(sql("SELECT * FROM leaderboard_roles"), [])
 
 
 @test
@@ -441,6 +596,16 @@ def the_reveal_places_one_contestant_a_step():
 	equal(rows(1), [("waits", "bob"), ("place", "ada")])
 	equal(rows(2), [("place", "bob"), ("place", "ada")])
 	equal(rows(99), rows(2))
+
+	def podium(step):
+		page = carl.fresh(f"/contest/cup/reveal?step={step}").text
+		return re.findall(
+			r'<li data-place="(\d)"><span class="medal" data-place="\1">\1</span>\s*'
+			r'<b class="cut">(\w+)</b>',
+			page,
+		)
+
+	equal([podium(step) for step in (0, 1, 2)], [[], [], [("1", "bob"), ("2", "ada")]])
 	contains(carl.fresh("/contest/cup/reveal").text, 'rel="next" href="/contest/cup/reveal?step=1"')
 	contains(
 		carl.fresh("/contest/cup/reveal?step=1").text,
@@ -832,7 +997,8 @@ def a_running_contest_is_deleted_with_its_freeze_and_its_deadline():
 def a_problem_set_fills_the_form():
 	page = carl.get(f"/admin/contests/new?title=Autumn&problems=x+y&rules={HOSTILE}").text
 	contains(page, 'name="title" value="Autumn"')
-	contains(page, 'name="problems" value="x y"')
+	fields_of_problems = re.findall(r'name="problems" list="offers" value="([^"]*)"', page)
+	equal(fields_of_problems, ["x", "y", "", "", ""])
 	lacks(page, HOSTILE)
 
 
