@@ -14,6 +14,7 @@ const char *audit_words(const char *action)
 		{ "announcement.make", "Made announcement" },
 		{ "contest.change", "Changed contest" },
 		{ "contest.create", "Created contest" },
+		{ "contest.delete", "Deleted contest" },
 		{ "contest.final", "Declared standings final" },
 		{ "contest.leave", "Left contest" },
 		{ "contest.register", "Registered contestant" },

@@ -8,6 +8,7 @@
 #include "lib/base/format.h"
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/check.h"
 #include "templates/admin_contest.h"
 
 #include <string.h>
@@ -48,9 +49,20 @@ static const char *stored_field(const struct contest_form *form, const char *key
 	return "";
 }
 
+/* The form has one field for each problem, all with the same name. */
+static const char *typed_problems(struct request *request)
+{
+	const char **values, *words = NULL;
+	size_t count = request_form_values(request, "problems", &values);
+	for (size_t i = 0; i < count; i++)
+		words = words ? arena_printf(request->arena, "%s %s", words, values[i]) : values[i];
+	return words;
+}
+
 const char *contest_field(const struct contest_form *form, const char *key)
 {
-	const char *typed = request_form(form->request, key);
+	const char *typed = strcmp(key, "problems") == 0 ? typed_problems(form->request)
+													 : request_form(form->request, key);
 	if (!typed && !form->contest) /* the page of a problem set fills the form */
 		typed = request_query(form->request, key);
 	return typed ? typed : stored_field(form, key);
@@ -61,16 +73,85 @@ const char *contest_field_error(const struct contest_form *form, const char *key
 	return form_error(form->request, key);
 }
 
+static const struct contest_checked PUBLISHED = { .chip = "done", .word = "published", .note = "" };
+static const struct contest_checked STATES[] = {
+	[CHECK_WAITS] = { .chip = "queued", .note = "The check waits to start, or for a worker." },
+	[CHECK_RUNS] = { .chip = "running", .note = "The check is running." },
+	[CHECK_FAILED] = { .chip = "failed", .note = "It stays hidden until its check passes." },
+	[CHECK_WARNS] = { .chip = "waiting",
+		.note = "It stays hidden until somebody accepts the "
+				"warnings." },
+	[CHECK_PASSED] = { .chip = "passed", .note = "It becomes visible at the start." },
+};
+
+static int read_check(struct request *request, const struct contest_problem *problem,
+	struct contest_checked *checked, struct error *error)
+{
+	struct check check;
+	bool is_wanted = problem->wanted_version != SQL_NULL_INTEGER;
+	*checked = PUBLISHED;
+	if (strcmp(problem->visibility, "hidden") == 0) {
+		int rc = check_read(request->db, request->arena, problem->leaderboard_id,
+			is_wanted ? problem->wanted_version : problem->version, &check, error);
+		if (rc)
+			return rc;
+		*checked = STATES[check.state];
+		checked->word = check_state_name(check.state);
+		if (!is_wanted)
+			checked->note = "It stays hidden until somebody publishes it.";
+	}
+	checked->name = problem->name;
+	return 0;
+}
+
+static int read_checks(struct request *request, struct contest_form *form, struct error *error)
+{
+	struct contest_problem *problems;
+	size_t count;
+	int rc = contest_problems(request->db, request->arena, form->contest->id, request->viewer.id,
+		&problems, &count, error);
+	if (rc)
+		return rc;
+	form->checked = arena_array(request->arena, struct contest_checked, count);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = read_check(request, &problems[i], &form->checked[i], error);
+	form->checked_count = count;
+	return rc;
+}
+
+/* What only a stored contest has. */
+static int read_stored(struct request *request, struct contest_form *form, struct error *error)
+{
+	int64_t id = form->contest->id;
+	int rc = contest_entrants(
+		request->db, request->arena, id, &form->entrants, &form->entrant_count, error);
+	if (!rc)
+		rc = contest_jury(request->db, request->arena, id, &form->jury, &form->juror_count, error);
+	if (!rc && form->contest->final_at_ms == TIME_NULL)
+		rc = read_checks(request, form, error);
+	return rc;
+}
+
+static void read_problems(
+	struct request *request, struct contest_form *form, const struct contest_settings *stored)
+{
+	struct contest_settings typed = *stored;
+	contest_set(request->arena, &typed, "problems", contest_field(form, "problems"));
+	form->problems = typed.problems;
+	form->problem_count = typed.problem_count;
+}
+
 static int show_form(struct request *request, struct contest_form *form)
 {
 	struct error own = { 0 };
 	struct contest_settings stored = AT_FIRST;
-	int rc = 0;
-	if (form->contest)
+	int rc = contest_offers(request->db, request->arena, form->contest ? form->contest->id : 0,
+		request->viewer.role == ROLE_ADMIN, request->viewer.id, &form->offers, &form->offer_count,
+		&own);
+	if (!rc && form->contest)
 		rc = contest_settings_of(request->db, request->arena, form->contest, &stored, &own);
 	if (!rc && form->contest)
-		rc = contest_entrants(request->db, request->arena, form->contest->id, &form->entrants,
-			&form->entrant_count, &own);
+		rc = read_stored(request, form, &own);
 	if (!rc)
 		rc = paging_make(&form->paging, (int64_t)form->entrant_count, entrants_per_page,
 			query_number(request, "page", 1), &own);
@@ -81,6 +162,8 @@ static int show_form(struct request *request, struct contest_form *form)
 	form->request = request;
 	form->stored = &stored;
 	form->user = request_form_or(request, "user", "");
+	form->juror = request_form_or(request, "juror", "");
+	read_problems(request, form, &stored);
 	struct page page = form_page_make(request,
 		form->contest ? arena_printf(request->arena, "Settings of %s", form->contest->title)
 					  : "New contest",
@@ -109,7 +192,9 @@ int page_contest_manage(struct request *request)
 static int read_form(struct request *request, struct contest_settings *settings)
 {
 	for (size_t i = 0; contest_keys[i]; i++) {
-		const char *value = request_form(request, contest_keys[i]);
+		const char *value = strcmp(contest_keys[i], "problems") == 0
+			? typed_problems(request)
+			: request_form(request, contest_keys[i]);
 		if (value)
 			contest_set(request->arena, settings, contest_keys[i], value);
 	}
@@ -195,6 +280,38 @@ static int remove_entrant(struct request *request, const struct contest *contest
 		: confirmation_ask(request, &question);
 }
 
+static int change_jury(struct request *request, const struct contest *contest, bool gives)
+{
+	struct actor actor = actor_of(request);
+	int rc = contest_change_jury(request->db, request->arena, contest,
+		request_form_or(request, "juror", ""), gives, &actor, request->error);
+	return rc == ERROR_INPUT && strcmp(request->error->field, "user") == 0 ? fail_field(
+			   request->error, "juror", "%s", arena_strdup(request->arena, request->error->text))
+																		   : rc;
+}
+
+static int add_juror(struct request *request, const struct contest *contest)
+{
+	return change_jury(request, contest, true);
+}
+
+static int remove_juror(struct request *request, const struct contest *contest)
+{
+	struct arena *arena = request->arena;
+	struct confirmation question = {
+		.title = arena_printf(arena, "Remove %s from the jury of %s?",
+			quote(arena, request_form_or(request, "juror", "")), contest->title),
+		.section = "admin",
+		.button = "Remove the juror",
+		.back = arena_printf(arena, "/admin/contest/%s", contest->name),
+	};
+	confirmation_says(request, &question,
+		"The user then sees and does on all its problems what every user may. You can give the "
+		"role again.");
+	return confirmation_given(request, &question) ? change_jury(request, contest, false)
+												  : confirmation_ask(request, &question);
+}
+
 static int declare_final(struct request *request, const struct contest *contest)
 {
 	struct actor actor = actor_of(request);
@@ -217,6 +334,40 @@ static int declare_final(struct request *request, const struct contest *contest)
 	return rc ? rc : contest_finish(request->db, request->arena, contest, &actor, request->error);
 }
 
+static int delete_contest(struct request *request, const struct contest *contest)
+{
+	struct actor actor = actor_of(request);
+	struct confirmation question = {
+		.title = arena_printf(request->arena, "Delete the contest %s?", contest->title),
+		.section = "admin",
+		.what = "the contest’s name",
+		.typed = contest->name,
+		.button = "Delete the contest",
+		.back = arena_printf(request->arena, "/admin/contest/%s", contest->name),
+	};
+	confirmation_says(request, &question,
+		"The page of the contest disappears, with %s and the scoreboard.",
+		plural(request->arena, contest->entrants, "registration"));
+	if (contest->final_at_ms != TIME_NULL)
+		confirmation_says(request, &question,
+			"Its final standings are lost, and nobody can download a certificate any more.");
+	confirmation_says(request, &question,
+		"Its problems stay as ordinary leaderboards, with all submissions, results and questions. "
+		"Hidden problems stay hidden until somebody publishes them; visible ones stay visible.");
+	confirmation_says(request, &question,
+		"The problems lose the freeze. A deadline that has passed stays. Otherwise they have none, "
+		"and everybody who sees them may submit.");
+	if (contest->team_members)
+		confirmation_says(request, &question,
+			"Teams that have submitted stay, with their members. The others are deleted.");
+	if (!confirmation_given(request, &question))
+		return confirmation_ask(request, &question);
+	int rc = database_lift_limit(request->db, request->error);
+	if (!rc)
+		rc = contest_delete(request->db, request->arena, contest, &actor, request->error);
+	return rc ? rc : redirect(request, "/contests");
+}
+
 static const struct contest_action {
 	const char *name;
 	int (*run)(struct request *request, const struct contest *contest);
@@ -225,7 +376,10 @@ static const struct contest_action {
 	{ "save", save_contest, "The contest was saved." },
 	{ "add", add_entrant, "The contestant is registered." },
 	{ "remove", remove_entrant, "The contestant is no longer registered." },
+	{ "judge", add_juror, "The user is in the jury of all problems." },
+	{ "dismiss", remove_juror, "The user is no longer in the jury." },
 	{ "final", declare_final, "The standings are final." },
+	{ "delete", delete_contest, "The contest was deleted. Its problems stay as leaderboards." },
 };
 
 int action_contest_manage(struct request *request)
@@ -247,5 +401,5 @@ int action_contest_manage(struct request *request)
 	if (rc)
 		return answer_form(request, rc, &form);
 	notice_leave(request, "%s", ACTIONS[i].outcome);
-	return redirect(request, "/admin/contest/%s", contest.name);
+	return request->location ? 0 : redirect(request, "/admin/contest/%s", contest.name);
 }

@@ -19,7 +19,8 @@ handler api_admin_exceptions, api_admin_extend, api_admin_unextend, api_admin_di
 	api_admin_requalify_user, api_admin_disqualify, api_admin_requalify;
 /* contest.c */
 handler api_admin_contest_create, api_admin_contest, api_admin_contest_change,
-	api_admin_contestant_add, api_admin_contestant_remove, api_admin_contest_final;
+	api_admin_contestant_add, api_admin_contestant_remove, api_admin_contest_final,
+	api_admin_contest_delete;
 handler api_admin_team_add, api_admin_team_remove;
 /* admin_submission.c: single submissions, held results, rejudging */
 handler api_admin_hide, api_admin_show, api_admin_hold, api_admin_release, api_admin_reject,

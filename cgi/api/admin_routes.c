@@ -34,6 +34,9 @@ static const struct call CALLS[] = {
 		TOKEN_ADMIN,
 		"title starts_at ends_at rules* registration code* scoring points* freeze_minutes "
 		"team_members problems" },
+	{ { METHOD_DELETE, "/api/v1/admin/contests/*", api_admin_contest_delete, CREATORS,
+		  api_json_bytes },
+		TOKEN_ADMIN, "confirm" },
 	{ { METHOD_PUT, "/api/v1/admin/contests/*/contestants/*", api_admin_contestant_add, CREATORS,
 		  api_json_bytes },
 		TOKEN_ADMIN, "" },

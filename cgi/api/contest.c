@@ -241,6 +241,20 @@ int api_admin_contest_final(struct request *request)
 	return rc ? rc : respond_contest(request, contest.name, true, false);
 }
 
+int api_admin_contest_delete(struct request *request)
+{
+	struct actor actor = actor_of(request);
+	struct contest contest;
+	int rc = contest_of_manager(request, &contest);
+	if (!rc)
+		rc = api_confirm(request, "the contest's name", contest.name);
+	if (!rc)
+		rc = database_lift_limit(request->db, request->error);
+	if (!rc)
+		rc = contest_delete(request->db, request->arena, &contest, &actor, request->error);
+	return rc ? rc : respond_nothing(request);
+}
+
 /* ---- teams ---- */
 
 /* The code is only for members. */

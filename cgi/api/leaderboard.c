@@ -206,7 +206,7 @@ static json_t *leaderboard_json(const struct shown_leaderboard *shown, const str
 		"benchmarks", lines_json(task->benchmarks, task->benchmark_count));
 	return json_pack("{s:s, s:s, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, "
 					 "s:o, s:b, s:s, "
-					 "s:o}",
+					 "s:o, s:o}",
 		"name", shown->leaderboard.name, "title", shown->leaderboard.name, "description",
 		json_text(task->description), "state", leaderboard_state(&shown->leaderboard, now_ms()),
 		"visibility", shown->leaderboard.visibility, "engine", view->engine ? view->engine : "auto",
@@ -216,7 +216,8 @@ static json_t *leaderboard_json(const struct shown_leaderboard *shown, const str
 		modes_json(), "task_version", (json_int_t)shown->leaderboard.version_number, "limits",
 		limits_json(task), "cases", cases, "quotas", uses ? quotas_json(uses) : json_null(),
 		"sources_public", (int)api_sources_are_public(&shown->leaderboard), "sources",
-		shown->leaderboard.sources, "license", api_license(&shown->leaderboard));
+		shown->leaderboard.sources, "license", api_license(&shown->leaderboard), "contest",
+		json_text(shown->contest));
 }
 
 int api_leaderboard(struct request *request)

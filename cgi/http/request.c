@@ -1,5 +1,6 @@
 #include "cgi/http/request.h"
 
+#include "cgi/http/contest_line.h"
 #include "cgi/render/html.h"
 #include "lib/account/team.h"
 #include "lib/base/format.h"
@@ -230,6 +231,7 @@ struct page page_make(struct request *request, const char *title, const char *se
 		.notice = request->notice,
 		.sends_mail = request->config->mail_server[0],
 		.site = request->config->public_url,
+		.contests = contest_line_read(request),
 		.now_ms = now_ms(),
 	};
 }

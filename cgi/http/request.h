@@ -243,6 +243,7 @@ struct page {
 	const struct page_share *share; /* or NULL */
 	bool sends_mail;                /* the site sends e-mails, so accounts may have an address */
 	const char *site;               /* "https://example.org", as configured */
+	const struct contest_line *contests; /* cgi/http/contest_line.h; NULL: the site has none */
 	int64_t now_ms;
 };
 bool section_is(const struct page *page, const char *section);

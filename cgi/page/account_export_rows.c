@@ -181,7 +181,7 @@ static const struct column TEAM_COLUMNS[] = {
 };
 static const struct statement TEAMS = SELECT(struct team_row, TEAM_COLUMNS,
 	"SELECT u.name AS team, c.name AS contest, m.joined_at AS joined_at_ms FROM team_members m "
-	"JOIN users u ON u.id = m.team_id JOIN contests c ON c.id = m.contest_id "
+	"JOIN users u ON u.id = m.team_id LEFT JOIN contests c ON c.id = m.contest_id "
 	"WHERE m.user_id = ? ORDER BY m.joined_at");
 
 /* Without sources, which belong to the team; its members read them on the submissions' pages. */

@@ -12,12 +12,13 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/contest/scoring.h"
+#include "lib/leaderboard/right.h"
 #include "templates/contest.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { rules_heading = 3, rows_per_page = 100 };
+enum { rules_heading = 3, rows_per_page = 100, reload_s = 60 };
 
 int contest_of_request(struct request *request, struct contest *contest)
 {
@@ -41,6 +42,28 @@ int contest_of_manager(struct request *request, struct contest *contest)
 			"Only the creator of the contest and admins may do this.");
 }
 
+int64_t contest_seconds_left(int64_t at_ms, int64_t now_ms)
+{
+	return at_ms > now_ms ? (at_ms - now_ms + 999) / 1000 : 0;
+}
+
+const char *contest_time_left(struct arena *arena, int64_t at_ms, int64_t now_ms)
+{
+	format_text text;
+	format_span(text, contest_seconds_left(at_ms, now_ms));
+	return arena_strdup(arena, text);
+}
+
+static int64_t next_of(const struct contest *contest, int64_t now_ms)
+{
+	const int64_t times_ms[] = { contest->starts_at_ms, contest_freezes_at_ms(contest),
+		contest->ends_at_ms };
+	for (size_t i = 0; i < COUNT(times_ms); i++)
+		if (times_ms[i] != TIME_NULL && times_ms[i] > now_ms)
+			return times_ms[i];
+	return TIME_NULL;
+}
+
 const char *scoring_words(const struct contest *contest)
 {
 	static const char *const words[] = { [SCORING_RANKS] = "points by rank",
@@ -59,7 +82,7 @@ int page_contests(struct request *request)
 		request->db, request->arena, request->viewer.id, &contests, &count, request->error);
 	if (rc)
 		return rc;
-	struct page page = page_make(request, "Contests", "leaderboards");
+	struct page page = page_make(request, "Contests", "contests");
 	contests_page(&request->body, &page, contests, count);
 	request->may_be_cached = true;
 	return 0;
@@ -89,13 +112,24 @@ size_t standings_first_without_points(const struct standings *standings, size_t 
 	return first == from || to - first < few ? to : first;
 }
 
-static int read_view(struct request *request, struct contest_view *view)
+/* The jury and creators of all problems, and admins. */
+static bool reads_all(const struct contest_view *view)
+{
+	bool reads = view->problem_count || view->is_managed;
+	for (size_t i = 0; i < view->problem_count; i++)
+		reads &= view->problems[i].reader_right >= RIGHT_READ;
+	return reads;
+}
+
+/* Reads all but the scoreboard. */
+static int read_problems(struct request *request, struct contest_view *view)
 {
 	const struct contest *contest = &view->contest;
 	int64_t now = now_ms();
 	view->state = contest_state(contest, now);
 	view->freezes_at_ms = contest_freezes_at_ms(contest);
 	view->is_frozen = contest_is_frozen(contest, now);
+	view->next_ms = next_of(contest, now);
 	view->is_managed = contest_is_managed_by(contest, &request->viewer);
 	view->team = viewer_team_in(&request->viewer, contest->id);
 	view->has_board = contest->starts_at_ms <= now;
@@ -104,12 +138,23 @@ static int read_view(struct request *request, struct contest_view *view)
 		&view->problems, &view->problem_count, request->error);
 	for (size_t i = 0; i < view->problem_count && !rc; i++)
 		view->sees_problems |= view->problems[i].is_seen != 0;
+	view->reads_all = !rc && reads_all(view);
+	return rc;
+}
+
+static int make_pages(struct request *request, struct contest_view *view)
+{
+	return paging_make(&view->paging, (int64_t)view->standings.row_count, rows_per_page,
+		query_number(request, "page", 1), request->error);
+}
+
+static int read_view(struct request *request, struct contest_view *view)
+{
+	int rc = read_problems(request, view);
 	if (!rc && view->has_board)
-		rc = standings_read(request->db, request->arena, contest, request->viewer.id,
+		rc = standings_read(request->db, request->arena, &view->contest, request->viewer.id,
 			&view->standings, request->error);
-	return rc ? rc
-			  : paging_make(&view->paging, (int64_t)view->standings.row_count, rows_per_page,
-				  query_number(request, "page", 1), request->error);
+	return rc ? rc : make_pages(request, view);
 }
 
 static int show_contest(struct request *request, struct contest_view *view)
@@ -121,19 +166,55 @@ static int show_contest(struct request *request, struct contest_view *view)
 	if (rc)
 		return rc;
 	*request->error = own;
-	struct page page = form_page_make(request, view->contest.title, "leaderboards");
-	contest_page(&request->body, &page, view);
+	struct page page = form_page_make(request, view->contest.title, "contests");
+	/* A refused form is no page that the browser can get again. */
+	if (view->next_ms != TIME_NULL && !page.fault_count) {
+		int64_t left = contest_seconds_left(view->next_ms, page.now_ms) + 2;
+		page.refresh_s = left < reload_s ? (int)left : reload_s;
+	}
+	contest_page(&request->body, &page, view, request->arena);
 	return 0;
 }
 
 int page_contest(struct request *request)
 {
-	struct contest_view view = { 0 };
+	struct contest_view view = { .subpage = "" };
 	int rc = contest_of_request(request, &view.contest);
 	if (!rc)
 		rc = show_contest(request, &view);
 	request->may_be_cached = !rc;
 	return rc;
+}
+
+/* ---- the scoreboard without the freeze ---- */
+
+static const struct rate_limit UNFROZEN = { "unfrozen scoreboard", 30, 60 };
+
+int page_contest_unfrozen(struct request *request)
+{
+	struct contest_view view = { .subpage = "/unfrozen" };
+	int rc = contest_of_request(request, &view.contest);
+	if (!rc)
+		rc = read_problems(request, &view);
+	if (!rc && !view.reads_all)
+		rc = fail(request->error, ERROR_FORBIDDEN,
+			"Only the jury and the creators of all problems of this contest, and admins, see its "
+			"scoreboard without the freeze.");
+	if (!rc && !view.is_frozen)
+		return redirect(request, "/contest/%s", view.contest.name);
+	if (!rc)
+		rc = rate_limit_hit(request, &UNFROZEN, request->viewer.name);
+	if (!rc)
+		rc = standings_read_final(request->db, request->arena, &view.contest, request->viewer.id,
+			&view.standings, request->error);
+	if (!rc)
+		rc = make_pages(request, &view);
+	if (rc)
+		return rc;
+	struct page page = page_make(request,
+		arena_printf(request->arena, "%s without the freeze", view.contest.title), "contests");
+	contest_unfrozen_page(&request->body, &page, &view);
+	return 0;
 }
 
 /* ---- registration ---- */
@@ -170,7 +251,7 @@ static int run_registration(struct request *request, const struct contest *conte
 
 int action_contest_registration(struct request *request)
 {
-	struct contest_view view = { 0 };
+	struct contest_view view = { .subpage = "" };
 	int rc = contest_of_request(request, &view.contest);
 	if (!rc)
 		rc = run_registration(request, &view.contest);
@@ -362,7 +443,7 @@ int page_contest_reveal(struct request *request)
 	if (rc)
 		return rc;
 	take_step(request->arena, &view);
-	struct page page = page_make(request, contest->title, "leaderboards");
+	struct page page = page_make(request, contest->title, "contests");
 	page.script = "/static/reveal.js";
 	contest_reveal_page(&request->body, &page, &view);
 	return 0;

@@ -12,13 +12,16 @@ struct contest_view {
 	const char *state; /* contest_state */
 	int64_t freezes_at_ms;
 	bool is_frozen;
+	int64_t next_ms; /* the next start, freeze or end; TIME_NULL: none is to come */
 	bool is_managed; /* by the viewer */
+	bool reads_all;  /* the viewer may read all results of all problems, also during the freeze */
 	bool has_board;  /* the contest has started, so there is a scoreboard */
 	const char *rules_html;
 	struct contest_problem *problems;
 	size_t problem_count;
 	bool sees_problems; /* the viewer sees one of them, perhaps before the start */
 	struct standings standings;
+	const char *subpage;           /* the end of its address: "" or "/unfrozen" */
 	struct paging paging;          /* of the scoreboard */
 	const struct team *team;       /* the viewer's team in the contest; NULL: none */
 	const char *code, *code_error; /* of the form for the registration */
@@ -44,6 +47,11 @@ int contest_of_manager(struct request *request, struct contest *contest);
 
 /* Registers the viewer or their team (contest_register). Limits their wrong codes. */
 int contest_enter(struct request *request, const struct contest *contest, const char *code);
+
+/* How long it is until then: "2 hours 5 minutes". */
+const char *contest_time_left(struct arena *arena, int64_t at_ms, int64_t now_ms);
+/* The same as whole seconds, for podium.js, which counts down. */
+int64_t contest_seconds_left(int64_t at_ms, int64_t now_ms);
 
 /* The scoring in a few words. */
 const char *scoring_words(const struct contest *contest);

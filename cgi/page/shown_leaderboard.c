@@ -34,6 +34,9 @@ static const struct column SHOWN_COLUMNS[] = {
 	INTEGER(struct shown_leaderboard, version_revision),
 	INTEGER(struct shown_leaderboard, is_draft),
 	INTEGER(struct shown_leaderboard, last_number),
+	TEXT(struct shown_leaderboard, contest),
+	TEXT(struct shown_leaderboard, contest_title),
+	TIME(struct shown_leaderboard, contest_ends_ms),
 	INTEGER(struct shown_leaderboard, unread_questions),
 	INTEGER(struct shown_leaderboard, newest_number),
 	TEXT(struct shown_row, gpu),
@@ -48,7 +51,10 @@ static const struct column SHOWN_COLUMNS[] = {
 	SQL_LEADERBOARD_FIELDS \
 	", v.created_at AS version_at_ms, v.revision AS version_revision, v.draft AS is_draft, " \
 	"(SELECT MAX(p.number) FROM task_versions p WHERE p.leaderboard_id = l.id AND NOT p.draft) " \
-	"AS last_number, "
+	"AS last_number, c.name AS contest, c.title AS contest_title, c.ends_at AS contest_ends_ms, "
+#define JOIN_CONTEST \
+	"LEFT JOIN contest_problems cp ON cp.leaderboard_id = l.id " \
+	"LEFT JOIN contests c ON c.id = cp.contest_id "
 #define ENGINE_ON_GPU SQL_ENGINE_OF("v.id", "g.gpu")
 #define ENGINE_OF_RANKING SQL_ENGINE_OF("v.id", "r.gpu")
 #define FASTEST_ON_GPU SQL_FASTEST_NS("l.id", "l.task_version_id", "g.gpu") " AS fastest_ns, "
@@ -69,7 +75,7 @@ static const struct column SHOWN_COLUMNS[] = {
 		"DESC LIMIT 1) AS entries, " FASTEST_ON_GPU ENGINE_ON_GPU " AS engine, " SQL_IS_CLOSED( \
 			"l", "g") " AS is_closed, g.turn " \
 					  "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id " \
-					  "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " \
+					  "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " JOIN_CONTEST \
 					  "WHERE l.name = ? AND " may_see)
 static const struct statement BY_NAME_FOR_NOBODY = BY_NAME("0", "0", SQL_IS_PUBLIC("l")),
 							  /* a public leaderboard, for a user without a right on any */
@@ -93,7 +99,7 @@ static const struct statement BY_VERSION = SELECT(struct shown_row, SHOWN_COLUMN
 	"JOIN task_versions v ON v.leaderboard_id = l.id AND v.number = ? "
 	"LEFT JOIN ranking r ON r.leaderboard_id = l.id AND r.task_version_id = v.id "
 	"AND r.position = 1 "
-	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu "
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = r.gpu " JOIN_CONTEST
 	"WHERE l.name = ? AND " SQL_MAY_SEE("l"));
 
 static int by_gpu_position(const void *left, const void *right)
@@ -287,6 +293,11 @@ int ranked_gpu_of_request(
 	const char *wanted = request_query(request, "gpu");
 	*gpu = shown->gpu_count ? &shown->gpus[0] : NULL;
 	return wanted && *wanted ? ranked_gpu_named(request, shown, wanted, gpu) : 0;
+}
+
+bool judges_contest_of(const struct shown_leaderboard *shown, int64_t now_ms)
+{
+	return shown->contest && shown->contest_ends_ms > now_ms && shown->viewer_right == RIGHT_READ;
 }
 
 bool board_is_frozen(const struct shown_leaderboard *shown, int64_t now_ms)

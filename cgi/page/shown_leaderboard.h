@@ -29,7 +29,9 @@ struct shown_leaderboard {
 	/* The shown version is a draft: it was uploaded, but the leaderboard was never switched to it.
 	 * Only who may read all of the leaderboard sees it. */
 	int64_t is_draft;
-	int64_t unread_questions; /* lib/question/question.h */
+	int64_t unread_questions;            /* lib/question/question.h */
+	const char *contest, *contest_title; /* of which the leaderboard is a problem; NULL: none */
+	int64_t contest_ends_ms;
 	struct ranked_gpu *gpus;
 	size_t gpu_count;
 };
@@ -59,6 +61,9 @@ int ranked_gpu_of_request(
 /* Returns "active", "closed" (by an admin), "ended" (the deadline has passed), "practice" (ended,
  * but still accepts submissions) or "archived". */
 const char *leaderboard_state(const struct leaderboard *leaderboard, int64_t now_ms);
+
+/* The viewer is only in the jury, and the contest has not ended, so they cannot take part. */
+bool judges_contest_of(const struct shown_leaderboard *shown, int64_t now_ms);
 
 bool board_is_frozen(const struct shown_leaderboard *shown, int64_t now_ms);
 /* The same for a row without struct leaderboard. */

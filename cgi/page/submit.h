@@ -41,6 +41,7 @@ struct submit_form {
 	const char *closed;           /* why the leaderboard accepts no submissions; or NULL */
 	/* The contest that the viewer must register for first; NULL: none. */
 	const char *contest, *contest_title;
+	bool is_juror;        /* of that contest */
 	bool is_site_stopped; /* an admin stopped submissions to the whole site */
 	bool is_practice;     /* the deadline has passed, so the submission is not ranked */
 	struct submit_gpu *gpus;

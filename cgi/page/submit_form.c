@@ -68,12 +68,15 @@ static const struct statement TEMPLATE = SELECT(struct template_row, TEMPLATE_CO
 /* The contest that the author must register for before submitting. */
 struct contest_row {
 	const char *name, *title;
+	int64_t is_juror;
 };
 static const struct column CONTEST_COLUMNS[] = { TEXT(struct contest_row, name),
-	TEXT(struct contest_row, title) };
+	TEXT(struct contest_row, title), INTEGER(struct contest_row, is_juror) };
 #define LACKS_REGISTRATION SQL_LACKS_REGISTRATION("l")
 static const struct statement CONTEST = SELECT(struct contest_row, CONTEST_COLUMNS,
-	"SELECT o.name, o.title FROM leaderboards l "
+	"SELECT o.name, o.title, EXISTS (SELECT 1 FROM contest_problems other "
+	"JOIN leaderboard_roles r ON r.leaderboard_id = other.leaderboard_id AND r.role = 'jury' "
+	"WHERE other.contest_id = o.id AND r.user_id = ?) AS is_juror FROM leaderboards l "
 	"JOIN contest_problems part ON part.leaderboard_id = l.id "
 	"JOIN contests o ON o.id = part.contest_id WHERE l.id = ? AND " LACKS_REGISTRATION);
 
@@ -181,15 +184,15 @@ static int read_submit_form(struct request *request, const struct submit_form *f
 	if (from)
 		return database_answers(request->db, request->arena,
 			counts ? &REPEATED_WITH_QUOTAS : &REPEATED, answers, request->error,
-			counts ? "iiiiiii" WINDOWS : "iiiiiii", leaderboard_id, leaderboard_id, user, from,
-			leaderboard_id, viewer, viewer, WINDOW_VALUES);
+			counts ? "iiiiiiii" WINDOWS : "iiiiiiii", leaderboard_id, user, leaderboard_id, user,
+			from, leaderboard_id, viewer, viewer, WINDOW_VALUES);
 	if (template)
 		return database_answers(request->db, request->arena, &WITH_TEMPLATE, answers,
-			request->error, "iiiii" WINDOWS "is", leaderboard_id, leaderboard_id, user, user,
+			request->error, "iiiiii" WINDOWS "is", leaderboard_id, user, leaderboard_id, user, user,
 			leaderboard_id, WINDOW_VALUES, form->leaderboard->task_version_id, template);
 	return database_answers(request->db, request->arena, counts ? &USUAL_WITH_QUOTAS : &USUAL,
-		answers, request->error, counts ? "iiiii" WINDOWS : "iiiii", leaderboard_id, leaderboard_id,
-		user, user, leaderboard_id, WINDOW_VALUES);
+		answers, request->error, counts ? "iiiiii" WINDOWS : "iiiiii", leaderboard_id, user,
+		leaderboard_id, user, user, leaderboard_id, WINDOW_VALUES);
 }
 
 static size_t split_gpu_names(struct arena *arena, const char *list, const char ***names)
@@ -407,6 +410,7 @@ static int fill_form(struct request *request, struct submit_form *form,
 		const struct contest_row *contest = answers[ANSWER_CONTEST].rows;
 		form->contest = contest->name;
 		form->contest_title = contest->title;
+		form->is_juror = contest->is_juror;
 	}
 	list_gpus(request, form, answers, &line, &choices);
 	for (size_t mode = 0; answers[ANSWER_WINDOWS].count && mode < quota_modes; mode++)
@@ -472,7 +476,9 @@ static const char *why_closed(
 	if (form->is_site_stopped)
 		return INTAKE_STOPPED_SENTENCE;
 	if (form->contest)
-		return "This leaderboard is a problem of a contest, and you are not registered for it.";
+		return form->is_juror
+			? "This leaderboard is a problem of a contest, and you are in the jury."
+			: "This leaderboard is a problem of a contest, and you are not registered for it.";
 	if (!form->gpu_count)
 		return "This leaderboard has no device yet, so nothing can run. Its creator or an admin "
 			   "must choose one.";

@@ -52,7 +52,7 @@ static int show_teams(struct request *request, const struct team_contest *contes
 	}
 	view.teams = teams;
 	struct page page = form_page_make(
-		request, arena_printf(request->arena, "Teams of %s", contest->title), "leaderboards");
+		request, arena_printf(request->arena, "Teams of %s", contest->title), "contests");
 	teams_page(&request->body, &page, &view);
 	return 0;
 }

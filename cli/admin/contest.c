@@ -1,5 +1,5 @@
 /* `contest list`, `contest create`, `contest set`, `contest register`, `contest standings`,
- * `contest final`, `contest reopen`. */
+ * `contest final`, `contest reopen`, `contest delete`. */
 #include "lib/contest/contest.h"
 
 #include "cli/admin/admin.h"
@@ -181,6 +181,19 @@ int contest_reopen_command(int argc, char **argv)
 	if (contest_reopen(session.db, session.arena, &session.contest, &admin_actor, &session.error))
 		return admin_complain(&session.error);
 	admin_say("The standings of %s are not final any more.", session.contest.name);
+	return admin_done;
+}
+
+int contest_delete_command(int argc, char **argv)
+{
+	cleanup_session struct session session = { 0 };
+	if (argc != 2)
+		return admin_usage("contest delete");
+	if (begin(&session, argv[1]))
+		return admin_failed;
+	if (contest_delete(session.db, session.arena, &session.contest, &admin_actor, &session.error))
+		return admin_complain(&session.error);
+	admin_say("The contest %s was deleted. Its problems stay as leaderboards.", argv[1]);
 	return admin_done;
 }
 

@@ -103,6 +103,8 @@ static const struct command {
 		"declare the standings of a contest final and lift its freeze" },
 	{ "contest reopen", "NAME", contest_reopen_command,
 		"forget the final standings of a contest, which can then change again" },
+	{ "contest delete", "NAME", contest_delete_command,
+		"delete a contest; its problems stay as leaderboards, with their submissions" },
 	{ "team list", "CONTEST", team_list_command, "list the teams of a contest" },
 	{ "team add", "TEAM USER REASON", team_add_command, "add a member to a team" },
 	{ "team remove", "TEAM USER REASON", team_remove_command, "remove a member from a team" },

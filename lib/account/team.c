@@ -47,7 +47,7 @@ static const struct column TEAM_COLUMNS[] = {
 	"t.code, t.locked_at AS locked_at_ms, c.final_at IS NOT NULL AS is_final, " \
 	"EXISTS (SELECT 1 FROM contest_entrants e WHERE e.contest_id = t.contest_id " \
 	"AND e.user_id = t.user_id) AS is_registered, c.team_members AS most " \
-	"FROM teams t JOIN users u ON u.id = t.user_id JOIN contests c ON c.id = t.contest_id "
+	"FROM teams t JOIN users u ON u.id = t.user_id LEFT JOIN contests c ON c.id = t.contest_id "
 static const struct statement OF_CONTEST =
 	SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.contest_id = ? ORDER BY u.name");
 static const struct statement OF_PERSON = SELECT(struct team, TEAM_COLUMNS,
@@ -421,6 +421,9 @@ static int lock_team(
 
 static int check_not_final(const struct team *team, struct error *error)
 {
+	if (!team->contest)
+		return fail(error, ERROR_CONFLICT,
+			"The contest of %s was deleted, so the team stays as it is.", team->name);
 	return !team->is_final
 		? 0
 		: fail(error, ERROR_CONFLICT,
@@ -590,6 +593,18 @@ int team_leave(
 {
 	struct change change = { .contest = contest, .actor = actor };
 	return database_transaction(db, leave_body, &change, error);
+}
+
+static const struct statement DELETE_IDLE =
+	COMMAND("DELETE u FROM users u JOIN teams t ON t.user_id = u.id WHERE t.contest_id = ? "
+			"AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.user_id = u.id)");
+static const struct statement OUTLIVE =
+	COMMAND("UPDATE teams SET contest_id = NULL WHERE contest_id = ?");
+
+int teams_end_contest(struct database *db, int64_t contest_id, struct error *error)
+{
+	int rc = database_execute(db, &DELETE_IDLE, error, "i", contest_id);
+	return rc ? rc : database_execute(db, &OUTLIVE, error, "i", contest_id);
 }
 
 /* ---- by admins ---- */

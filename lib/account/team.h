@@ -71,13 +71,13 @@ struct team_member {
 struct team {
 	int64_t id; /* of its account */
 	const char *name;
-	int64_t contest_id;
-	const char *contest, *contest_title;
-	const char *code;      /* with which people join; show it only to members */
-	int64_t locked_at_ms;  /* TIME_NULL: not locked */
-	int64_t is_final;      /* the contest's standings are */
-	int64_t is_registered; /* for the contest */
-	int64_t most;          /* members, at most */
+	int64_t contest_id;                  /* SQL_NULL_INTEGER: the contest was deleted */
+	const char *contest, *contest_title; /* NULL likewise */
+	const char *code;                    /* with which people join; show it only to members */
+	int64_t locked_at_ms;                /* TIME_NULL: not locked */
+	int64_t is_final;                    /* the contest's standings are */
+	int64_t is_registered;               /* for the contest */
+	int64_t most;                        /* members, at most */
 	/* By name; teams_of_person does not read them. */
 	const struct team_member *members;
 	size_t member_count;
@@ -127,9 +127,13 @@ int team_leave(
 int team_forget_member(
 	struct database *db, struct arena *arena, int64_t user_id, struct error *error);
 
+/* Before a contest is deleted: deletes its teams that have not submitted. The others stay with
+ * their members, because their submissions stay. */
+int teams_end_contest(struct database *db, int64_t contest_id, struct error *error);
+
 /* Add or remove a member, also of a locked team; for admins and commands. The reason goes to the
  * audit log. Errors name the field `user` or `reason`. ERROR_CONFLICT with a sentence also if the
- * contest's standings are final. */
+ * contest's standings are final or it was deleted. */
 typedef int team_change(struct database *db, const char *team, const char *user, const char *reason,
 	const struct actor *actor, struct error *error);
 team_change team_put_member, team_remove_member;

@@ -504,6 +504,13 @@ static int64_t round_span(int64_t seconds)
 	return seconds + spans[i + shows_rest(i, seconds)].seconds / 2;
 }
 
+void format_span(format_text out, int64_t seconds)
+{
+	out[0] = '\0';
+	if (seconds >= 0)
+		put_span(out, round_span(seconds));
+}
+
 void format_relative(format_text out, int64_t ms, int64_t now)
 {
 	out[0] = '\0';

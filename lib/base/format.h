@@ -66,6 +66,8 @@ void format_iso(format_text out, int64_t ms); /* "2026-11-21T06:10:20.123Z" */
 /* "in 2 days 4 hours", "3 hours ago", "just now". Rounds down in the past, to the nearest in the
  * future. */
 void format_relative(format_text out, int64_t ms, int64_t now_ms);
+/* "2 days 4 hours", "1 minute", "12 seconds", to the nearest; "" below 0. */
+void format_span(format_text out, int64_t seconds);
 int64_t now_ms(void); /* milliseconds since 1970 UTC */
 
 /* Reads "2026-11-21 06:10", "2026-11-21T06:10" or "2026-11-21" (00:00) as UTC. Seconds and a

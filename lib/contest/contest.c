@@ -34,6 +34,7 @@ static const struct column CONTEST_COLUMNS[] = {
 	INTEGER(struct contest, entrants),
 	INTEGER(struct contest, problems),
 	INTEGER(struct contest, is_entrant),
+	INTEGER(struct contest, is_juror),
 	INTEGER(struct contest, team_members),
 };
 #define CONTESTS(rest) \
@@ -47,7 +48,10 @@ static const struct column CONTEST_COLUMNS[] = {
 		"EXISTS (SELECT 1 FROM users reader JOIN contest_entrants e ON e.contest_id = c.id " \
 		"AND e.user_id = COALESCE((SELECT t.team_id FROM team_members t WHERE " \
 		"  t.contest_id = c.id AND t.user_id = reader.id), reader.id) WHERE reader.id = ?) " \
-		"AS is_entrant, c.team_members FROM contests c " rest)
+		"AS is_entrant, EXISTS (SELECT 1 FROM contest_problems p JOIN leaderboard_roles r " \
+		"ON r.leaderboard_id = p.leaderboard_id AND r.role = 'jury' " \
+		"WHERE p.contest_id = c.id AND r.user_id = ?) AS is_juror, c.team_members " \
+		"FROM contests c " rest)
 static const struct statement BY_NAME = CONTESTS("WHERE c.name = ?");
 static const struct statement LOCKED = CONTESTS("WHERE c.id = ? FOR UPDATE");
 static const struct statement ALL = CONTESTS("ORDER BY c.ends_at DESC, c.id DESC LIMIT 200");
@@ -55,13 +59,21 @@ static const struct statement ALL = CONTESTS("ORDER BY c.ends_at DESC, c.id DESC
 static const struct column PROBLEM_COLUMNS[] = {
 	INTEGER(struct contest_problem, leaderboard_id),
 	TEXT(struct contest_problem, name),
+	TEXT(struct contest_problem, visibility),
 	INTEGER(struct contest_problem, is_seen),
+	INTEGER(struct contest_problem, reader_right),
+	INTEGER(struct contest_problem, version),
+	INTEGER(struct contest_problem, wanted_version),
 };
+#define READER_RIGHT SQL_RIGHT("l")
+#define IS_SEEN SQL_MAY_SEE("l")
 static const struct statement PROBLEMS = SELECT(struct contest_problem, PROBLEM_COLUMNS,
-	"SELECT l.id AS leaderboard_id, l.name, " SQL_MAY_SEE(
-		"l") " AS is_seen "
-			 "FROM contest_problems p JOIN leaderboards l ON l.id = p.leaderboard_id "
-			 "WHERE p.contest_id = ? ORDER BY p.position, l.name");
+	"SELECT l.id AS leaderboard_id, l.name, l.visibility, " IS_SEEN " AS is_seen, " READER_RIGHT
+	" AS reader_right, (SELECT v.number FROM task_versions v WHERE v.id = l.task_version_id) "
+	"AS version, (SELECT v.number FROM publications w JOIN task_versions v "
+	"ON v.id = w.task_version_id WHERE w.leaderboard_id = l.id) AS wanted_version "
+	"FROM contest_problems p JOIN leaderboards l ON l.id = p.leaderboard_id "
+	"WHERE p.contest_id = ? ORDER BY p.position, l.name");
 
 const char *contest_state(const struct contest *contest, int64_t now_ms)
 {
@@ -92,7 +104,7 @@ int contest_by_name(struct database *db, struct arena *arena, const char *name, 
 	struct contest *contest, struct error *error)
 {
 	int rc = text_is_leaderboard_name(name)
-		? database_row(db, arena, &BY_NAME, contest, error, "is", reader_id, name)
+		? database_row(db, arena, &BY_NAME, contest, error, "iis", reader_id, reader_id, name)
 		: ERROR_NOT_FOUND;
 	return rc == ERROR_NOT_FOUND
 		? fail(error, rc, "There is no contest named %s.", quote(arena, name))
@@ -102,19 +114,43 @@ int contest_by_name(struct database *db, struct arena *arena, const char *name, 
 int contest_lock(struct database *db, struct arena *arena, int64_t id, struct contest *contest,
 	struct error *error)
 {
-	return database_row(db, arena, &LOCKED, contest, error, "ii", (int64_t)0, id);
+	return database_row(db, arena, &LOCKED, contest, error, "iii", (int64_t)0, (int64_t)0, id);
 }
 
 int contests_read(struct database *db, struct arena *arena, int64_t reader_id,
 	struct contest **contests, size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &ALL, contests, count, error, "i", reader_id);
+	return database_rows(db, arena, &ALL, contests, count, error, "ii", reader_id, reader_id);
 }
 
 int contest_problems(struct database *db, struct arena *arena, int64_t contest_id,
 	int64_t reader_id, struct contest_problem **problems, size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &PROBLEMS, problems, count, error, "ii", reader_id, contest_id);
+	return database_rows(
+		db, arena, &PROBLEMS, problems, count, error, "iii", reader_id, reader_id, contest_id);
+}
+
+struct offer {
+	const char *name;
+};
+static const struct column OFFER_COLUMNS[] = { TEXT(struct offer, name) };
+static const struct statement OFFERS = SELECT(struct offer, OFFER_COLUMNS,
+	"SELECT l.name FROM leaderboards l WHERE l.archived_at IS NULL AND (? OR l.creator_id = ?) "
+	"AND NOT EXISTS (SELECT 1 FROM contest_problems p WHERE p.leaderboard_id = l.id "
+	"AND p.contest_id <> ?) ORDER BY l.name LIMIT ?");
+
+int contest_offers(struct database *db, struct arena *arena, int64_t contest_id, bool may_all,
+	int64_t actor_id, const char ***names, size_t *count, struct error *error)
+{
+	struct offer *offers;
+	int rc = database_rows(db, arena, &OFFERS, &offers, count, error, "iiii", (int64_t)may_all,
+		actor_id, contest_id, (int64_t)contest_most_offered);
+	if (rc)
+		return rc;
+	*names = arena_array(arena, const char *, *count);
+	for (size_t i = 0; i < *count; i++)
+		(*names)[i] = offers[i].name;
+	return 0;
 }
 
 int contest_settings_of(struct database *db, struct arena *arena, const struct contest *contest,
@@ -556,9 +592,7 @@ static int order_body(struct database *db, void *context, struct error *error)
 {
 	struct order *order = context;
 	order->settings = *order->asked;
-	int rc = order->is_new ? 0
-						   : database_row(db, order->arena, &LOCKED, &order->before, error, "ii",
-							   (int64_t)0, order->id);
+	int rc = order->is_new ? 0 : contest_lock(db, order->arena, order->id, &order->before, error);
 	if (!rc && !order->is_new)
 		rc = check_change(order, error);
 	if (!rc)

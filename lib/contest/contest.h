@@ -25,6 +25,7 @@ enum {
 	contest_most_rules_bytes = 60000,
 	contest_most_freeze_minutes = 14 * 24 * 60,
 	contest_most_team_members = 50,
+	contest_most_offered = 500,
 };
 
 struct contest {
@@ -42,6 +43,7 @@ struct contest {
 	int64_t entrants;         /* registered accounts */
 	int64_t problems;         /* leaderboards */
 	int64_t is_entrant;       /* the reader, or their team in the contest, is registered */
+	int64_t is_juror;         /* the reader is in the jury of a problem, and cannot take part */
 	int64_t team_members;     /* of a team, at most (lib/account/team.h); 0: no teams */
 };
 
@@ -77,8 +79,10 @@ int contests_read(struct database *db, struct arena *arena, int64_t reader_id,
 /* A problem, and whether the reader may see it (SQL_MAY_SEE). */
 struct contest_problem {
 	int64_t leaderboard_id;
-	const char *name;
+	const char *name, *visibility;
 	int64_t is_seen;
+	int64_t reader_right;            /* enum leaderboard_right (lib/leaderboard/right.h) */
+	int64_t version, wanted_version; /* as in struct leaderboard */
 };
 int contest_problems(struct database *db, struct arena *arena, int64_t contest_id,
 	int64_t reader_id, struct contest_problem **problems, size_t *count, struct error *error);
@@ -89,6 +93,25 @@ struct contest_entrant {
 };
 int contest_entrants(struct database *db, struct arena *arena, int64_t contest_id,
 	struct contest_entrant **entrants, size_t *count, struct error *error);
+
+/* Users with the role jury (lib/leaderboard/role.h) on problems of a contest, by name. */
+struct contest_juror {
+	const char *name;
+	int64_t problems; /* how many they judge */
+};
+int contest_jury(struct database *db, struct arena *arena, int64_t contest_id,
+	struct contest_juror **jurors, size_t *count, struct error *error);
+
+/* Gives a user the role jury on all problems, or takes it from all. Another role stays. Errors are
+ * those of leaderboard_role_change, and ERROR_FORBIDDEN if the actor may not give roles on one of
+ * the problems. */
+int contest_change_jury(struct database *db, struct arena *arena, const struct contest *contest,
+	const char *user, bool gives, const struct actor *actor, struct error *error);
+
+/* The names of the leaderboards that the actor may use in the contest, at most
+ * contest_most_offered. `contest_id` 0: a new contest. */
+int contest_offers(struct database *db, struct arena *arena, int64_t contest_id, bool may_all,
+	int64_t actor_id, const char ***names, size_t *count, struct error *error);
 
 /* The settings that a contest has. */
 int contest_settings_of(struct database *db, struct arena *arena, const struct contest *contest,
@@ -148,6 +171,12 @@ int contest_finish(struct database *db, struct arena *arena, const struct contes
  * no freeze any more, because everybody has seen the standings. ERROR_CONFLICT: they are not final.
  */
 int contest_reopen(struct database *db, struct arena *arena, const struct contest *contest,
+	const struct actor *actor, struct error *error);
+
+/* Deletes the contest with its registrations and final standings. Its problems become ordinary
+ * leaderboards: hidden ones stay hidden until somebody publishes them, and all lose the freeze and
+ * a deadline that has not passed. Submissions stay, also those of teams. */
+int contest_delete(struct database *db, struct arena *arena, const struct contest *contest,
 	const struct actor *actor, struct error *error);
 
 /* Notes contests that have started or ended since the last call, and tells webhooks. Stores final

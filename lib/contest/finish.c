@@ -1,6 +1,8 @@
-/* The end of a contest: its final standings, and noticing that contests start and end. */
+/* The end of a contest: its final standings, its deletion, and noticing that contests start and
+ * end. */
 #include "lib/contest/contest.h"
 
+#include "lib/account/team.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/contest/standings.h"
@@ -53,13 +55,15 @@ struct finish {
 	const struct actor *actor;
 };
 
-static int lift_all(struct database *db, const struct finish *finish, struct error *error)
+/* Executes the statement for each problem, and rebuilds its ranking. */
+static int lift_all(struct database *db, const struct finish *finish,
+	const struct statement *statement, struct error *error)
 {
 	struct contest_problem *problems;
 	size_t count;
 	int rc = contest_problems(db, finish->arena, finish->contest->id, 0, &problems, &count, error);
 	for (size_t i = 0; i < count && !rc; i++) {
-		rc = database_execute(db, &LIFT, error, "i", problems[i].leaderboard_id);
+		rc = database_execute(db, statement, error, "i", problems[i].leaderboard_id);
 		if (!rc)
 			rc = ranking_rebuild(db, problems[i].leaderboard_id, error);
 	}
@@ -116,7 +120,7 @@ static int finish_body(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &FINISH, error, "i", finish->contest->id);
 	if (rc || !database_affected(db))
 		return rc; /* another request was first */
-	rc = lift_all(db, finish, error);
+	rc = lift_all(db, finish, &LIFT, error);
 	if (!rc)
 		rc = standings_store(db, finish->arena, &locked, error);
 	if (!rc)
@@ -158,6 +162,59 @@ int contest_reopen(struct database *db, struct arena *arena, const struct contes
 {
 	struct finish reopen = { arena, contest, actor };
 	return database_transaction(db, reopen_body, &reopen, error);
+}
+
+/* ---- deletion ---- */
+
+/* A deadline that has passed stays, so that nobody submits to an ended problem and its sources stay
+ * open. */
+static const struct statement RELEASE =
+	COMMAND("UPDATE leaderboards SET deadline = IF(deadline > UTC_TIMESTAMP(3), NULL, deadline), "
+			"frozen_at = NULL, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
+/* The problems' rows are locked by RELEASE. */
+static const struct statement KEEP_HIDDEN =
+	COMMAND("DELETE w FROM publications w JOIN leaderboards l ON l.id = w.leaderboard_id "
+			"AND l.visibility = 'hidden' JOIN contest_problems p ON p.leaderboard_id = l.id "
+			"WHERE p.contest_id = ?");
+static const struct statement DELETE = COMMAND("DELETE FROM contests WHERE id = ?");
+
+static const char *describe_deleted(struct arena *arena, const struct contest *contest)
+{
+	format_text starts, ends;
+	format_utc(starts, contest->starts_at_ms);
+	format_utc(ends, contest->ends_at_ms);
+	return arena_printf(arena, "%s to %s; %s; %s%s", starts, ends,
+		plural(arena, contest->problems, "problem"), plural(arena, contest->entrants, "contestant"),
+		contest->final_at_ms != TIME_NULL ? "; the standings were final" : "");
+}
+
+static int delete_body(struct database *db, void *context, struct error *error)
+{
+	const struct finish *deletion = context;
+	const struct actor *actor = deletion->actor;
+	int64_t id = deletion->contest->id;
+	struct contest locked;
+	int rc = contest_lock(db, deletion->arena, id, &locked, error);
+	if (rc == ERROR_NOT_FOUND)
+		return fail(error, rc, "The contest %s was deleted already.", deletion->contest->name);
+	if (!rc)
+		rc = lift_all(db, deletion, &RELEASE, error);
+	if (!rc)
+		rc = database_execute(db, &KEEP_HIDDEN, error, "i", id);
+	if (!rc)
+		rc = teams_end_contest(db, id, error);
+	if (!rc)
+		rc = database_execute(db, &DELETE, error, "i", id);
+	return rc ? rc
+			  : audit(db, actor->id, actor->name, actor->address, "contest.delete", locked.name,
+				  describe_deleted(deletion->arena, &locked), error);
+}
+
+int contest_delete(struct database *db, struct arena *arena, const struct contest *contest,
+	const struct actor *actor, struct error *error)
+{
+	struct finish deletion = { arena, contest, actor };
+	return database_transaction(db, delete_body, &deletion, error);
 }
 
 /* ---- noticing the start and the end ---- */

@@ -13,6 +13,8 @@ import { closeBrowser, EVAL, fillAndSend, logInAsAdmin, operate, publish, regist
 
 test.after(closeBrowser);
 
+const secondsFromNow = (seconds) =>
+	new Date(Date.now() + seconds * 1000).toISOString().slice(0, 19);
 const places = (page) => page.locator('tbody tr').evaluateAll((rows) => rows.map((row) =>
 	[row.querySelector('.rank'), row.querySelector('.name a') ?? row.querySelector('.name')]
 		.map((cell) => cell.textContent.trim())));
@@ -39,6 +41,28 @@ scene('a host makes a contest, and participants register', async (come) => {
 	await guest.goto('/contest/spring');
 	await guest.getByRole('button', { name: 'Register' }).click();
 	await guest.getByText('You are registered.').waitFor();
+});
+
+scene('the page of a contest counts down and changes at its start', async (come) => {
+	const guest = await come(), plain = await come({ scripts: false });
+	const countdown = (page, hasText) => page.locator('.countdown').filter({ hasText });
+	operate('contest', 'create', 'soon', 'title=Soon', `starts=${secondsFromNow(15)}`,
+		'ends=2089-01-01', 'registration=closed');
+	for (const page of [guest, plain]) {
+		await page.goto('/contest/soon');
+		await countdown(page, /Starts in \d+ seconds?\./).waitFor();
+	}
+	const left = () => guest.locator('.countdown b').textContent();
+	const first = await left();
+	await guest.waitForFunction((text) => document.querySelector('.countdown b').textContent !== text,
+		first);
+	for (const page of [guest, plain])
+		await countdown(page, /Ends in \d+ years\./).waitFor();
+	// The script says the same as the server did.
+	const said = await left();
+	await guest.evaluate(() => { document.querySelector('.countdown b').textContent = ''; });
+	await guest.waitForFunction(() => document.querySelector('.countdown b').textContent);
+	assert.equal(await left(), said);
 });
 
 scene('the reveal takes a step for each key, and follows links without scripts', async (come) => {

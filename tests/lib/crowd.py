@@ -125,6 +125,7 @@ ADDRESSES = [
 	("admin", "/admin/contests/new", "/admin/contests/new"),
 	("admin", "/admin/contest/*", "/admin/contest/cup"),
 	("admin", "/contest/*/reveal", "/contest/cup/reveal"),
+	("admin", "/contest/*/unfrozen", "/contest/icy/unfrozen"),
 	("anyone", "/contests", "/contests"),
 	("anyone", "/contest/*", "/contest/cup"),
 	("anyone", "/contest/*.json", "/contest/cup.json"),
@@ -262,6 +263,7 @@ class Crowd:
 		)  # updates the statistics by which the optimizer chooses its plans
 		self.load_contest()
 		self.load_teams()
+		self.load_frozen_contest()
 		self.numbers = self.find()
 
 	def token(self, subject):
@@ -353,6 +355,17 @@ class Crowd:
 			INSERT IGNORE INTO contest_entrants (contest_id, user_id)
 			SELECT DISTINCT c.id, r.user_id FROM ranking r JOIN leaderboards l
 			ON l.id = r.leaderboard_id JOIN contests c WHERE l.name = 'bench'"""
+		)
+
+	def load_frozen_contest(self):
+		"""Makes "icy", a contest that has ended with a freeze and is not final."""
+		self.site.sql(
+			"""INSERT IGNORE INTO contests (name, title, starts_at, ends_at, started_at, ended_at,
+			freeze_minutes, rules) VALUES ('icy', 'Icy', '2020-01-01', '2020-01-02', '2020-01-01',
+			'2020-01-02', 60, '');
+			INSERT IGNORE INTO contest_problems (leaderboard_id, contest_id, position)
+			SELECT MIN(l.id), c.id, 1 FROM leaderboards l JOIN contests c
+			WHERE l.name <> 'bench' AND c.name = 'icy'"""
 		)
 
 	def load_teams(self):

@@ -382,6 +382,9 @@ static void relative_times_read_as_words(void **state)
 		format_text out;
 		format_relative(out, cases[i].seconds * 1000, 0);
 		assert_string_equal(out, cases[i].text);
+		format_span(out, cases[i].seconds);
+		if (cases[i].seconds > 4)
+			assert_string_equal(out, cases[i].text + strlen("in "));
 	}
 }
 

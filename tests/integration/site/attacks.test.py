@@ -298,7 +298,7 @@ ODD = [
 # Forms that do different things depending on the field `action`, and the values of that field.
 ACTIONS = {
 	"/admin/invites": ["make", "revoke"],
-	"/admin/contest/*": ["save", "add", "remove", "final"],
+	"/admin/contest/*": ["save", "add", "remove", "judge", "dismiss", "final", "delete"],
 	"/contest/*/registration": ["register", "leave"],
 	"/contest/*/teams": ["create", "join", "leave", "add", "remove"],
 	"/account/security": ["add_passkey", "remove_passkey", "remove_app", "codes"],

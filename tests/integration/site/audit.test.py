@@ -180,6 +180,14 @@ DEEDS = [
 		"cup",
 	),
 	(
+		"/admin/contest/*",
+		"/admin/contest/cup",
+		[("action", "delete"), ("confirm", "cup")],
+		"contest.delete",
+		"cup",
+		"; 0 problems; 0 contestants",
+	),
+	(
 		"/admin/leaderboard/*/edit",
 		"/admin/leaderboard/club/edit",
 		[*B200, ("deadline", "2040-01-01 00:00"), ("quota_test", "9")],

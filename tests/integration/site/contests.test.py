@@ -66,6 +66,11 @@ def seen(client, address):
 	return (client.get if address.startswith("/api/") else client.fresh)(address)
 
 
+def state_of(page):
+	"""What the badge beside the title says."""
+	return re.search(r'<h1>.*?<span class="chip"[^>]*>([^<]*)', page.text, re.S)[1]
+
+
 VISIBILITY = "SELECT visibility FROM leaderboards WHERE name = 'alpha'"
 # Whatever could tell a visitor of a leaderboard.
 ADDRESSES = [
@@ -206,6 +211,71 @@ def a_problem_is_hidden_until_the_start():
 	lacks(page.text, HOSTILE)
 	contains(page.text, "<em>fast</em>")
 	lacks(page.text, CODE)
+	equal(state_of(page), "not started")
+	equal(bool(re.search(r"Starts in (1 hour|\d+ minutes) \.", page.words())), True)
+	contains(page.text, '<noscript><meta http-equiv="refresh" content="60"></noscript>')
+
+
+@test
+def the_form_offers_the_leaderboards_that_the_host_may_use():
+	def offers(client, address):
+		text = client.fresh(address).text
+		chosen = re.findall(r'name="problems" list="offers" value="([^"]*)"', text)
+		return [name for name in chosen if name], re.findall(r'<option value="([^"]+)">', text)
+
+	make_board(carl, "spare")
+	sql("UPDATE leaderboards SET archived_at = UTC_TIMESTAMP(3) WHERE name = 'vectoradd_cu'")
+	equal(offers(dora, "/admin/contests/new"), ([], []))
+	equal(offers(carl, "/admin/contests/new"), ([], ["spare"]))  # the others are taken
+	equal(offers(carl, "/admin/contest/cup"), (["alpha", "beta"], ["alpha", "beta", "spare"]))
+	chosen, everything = offers(admin, "/admin/contest/cup")
+	equal(("spare" in everything, "vectoradd_cu" in everything), (True, False))
+	problems = [("problems", name) for name in ("spare", "", "beta", "alpha", "")]
+	done(carl.post("/admin/contest/cup", [("action", "save"), *problems]))
+	equal(offers(carl, "/admin/contest/cup")[0], ["spare", "beta", "alpha"])
+	answer = carl.post("/admin/contest/cup", [("action", "save"), *problems, ("problems", "none")])
+	equal(answer.status, 422)  # and keeps what was typed
+	for name in ("spare", "beta", "alpha", "none"):
+		contains(answer.text, f'list="offers" value="{name}"')
+	problems = [("problems", name) for name in ("alpha", "beta")]
+	done(carl.post("/admin/contest/cup", [("action", "save"), *problems]))
+	sql("DELETE FROM leaderboards WHERE name = 'spare'")
+
+
+@test
+def the_host_sees_the_check_of_each_problem():
+	def checks():
+		text = carl.fresh("/admin/contest/cup").text
+		table = text.split('id="checks"')[1].split("</table>")[0]
+		return re.findall(
+			r'href="/admin/leaderboard/(\w+)/dryrun"><span class="chip" data-state="\w+">(\w+)<'
+			r'.*?data-label="Next">([^<]*)',
+			table,
+			re.S,
+		)
+
+	def jobs(change):
+		sql(
+			"UPDATE jobs j JOIN submissions s ON s.id = j.submission_id JOIN leaderboards l "
+			f"ON l.id = s.leaderboard_id SET {change} WHERE l.name = 'alpha' AND s.dry_run"
+		)
+
+	start, failed = "It becomes visible at the start.", "It stays hidden until its check passes."
+	warned = "It stays hidden until somebody accepts the warnings."
+	equal(checks(), [("alpha", "passed", start), ("beta", "passed", start)])
+	done(carl.post("/admin/leaderboard/alpha/dryrun"))
+	for change, state, note in (
+		("j.state = 'running'", "running", "The check is running."),
+		("j.state = 'done', j.verdict = 'internal error'", "failed", failed),
+		("j.verdict = 'wrong answer'", "warned", warned),
+	):
+		jobs(change)
+		equal(checks()[0], ("alpha", state, note))
+	sql("DELETE FROM dry_runs; DELETE FROM submissions WHERE dry_run")
+	equal(checks()[0], ("alpha", "passed", start))  # published without the check
+	sql("DELETE FROM publications")
+	note = "It stays hidden until somebody publishes it."
+	equal(checks()[1], ("beta", "passed", note))
 
 
 @test
@@ -267,7 +337,15 @@ def the_problems_become_visible_at_the_start():
 		value("SELECT starts_at > UTC_TIMESTAMP(3) - INTERVAL 10 SECOND FROM contests"), "1"
 	)  # soon after, not when podium-web looks next in a minute
 	equal(anyone.fresh("/leaderboard/alpha").status, 200)
-	contains(anyone.fresh("/contest/cup").text, 'href="/leaderboard/alpha"')
+	page = anyone.fresh("/contest/cup")
+	contains(page.text, 'href="/leaderboard/alpha"')
+	equal(state_of(page), "running")
+	equal(bool(re.search(r"Ends in [12] hours?( \d+ minutes?)? \.", page.words())), True)
+	board = anyone.fresh("/leaderboard/alpha")
+	contains(
+		board.text, '<p>A problem of the contest <a href="/contest/cup">The cup &lt;script&gt;'
+	)
+	equal(Program(site.url).read("/api/v1/leaderboards/alpha")["contest"], "cup")
 	wait_for("SELECT started_at IS NOT NULL FROM contests", "1")
 	equal(
 		value(
@@ -330,7 +408,11 @@ def a_long_scoreboard_has_pages():
 @test
 def results_after_the_freeze_are_not_on_the_scoreboard():
 	site.manage("contest", "set", "cup", f"ends={after(30 * 60 + 2)}", "freeze_minutes=30")
+	contains(anyone.fresh("/contest/cup").words(), ". The scoreboard freezes in ")
 	time.sleep(2.1)
+	page = anyone.fresh("/contest/cup")
+	equal((state_of(page), " freezes in " in page.words()), ("frozen", False))
+	equal(bool(re.search(r"Ends in \d+ minutes \.", page.words())), True)
 	submit_time(bob, 3000.0, "beta")
 	submit_time(bob, 900.0, "alpha")
 	equal(board_rows(), [(1, "ada", 20), (2, "bob", 6)])
@@ -371,6 +453,94 @@ def the_scoring_stays_once_the_contest_has_started():
 		contains(answer.words(), "The contest has started, so this does not change any more.")
 
 
+def unfrozen_rows(client):
+	page = client.fresh("/contest/cup/unfrozen")
+	equal(page.status, 200)
+	equal(page.headers["Cache-Control"], "private, no-store")
+	contains(page.words(), "This scoreboard is not public.")
+	return re.findall(r'<a class="cut" href="/user/(\w+)">', page.text)
+
+
+def jury_form(client, action, user, *more):
+	return client.post("/admin/contest/cup", [("action", action), ("juror", user), *more])
+
+
+@test
+def the_jury_of_all_problems_sees_the_scoreboard_without_the_freeze():
+	site.manage("role", "give", "alpha", "eve", "jury")
+	outsiders = [(anyone, 303), (ada, 403), (bob, 403), (dora, 403), (eve, 403)]
+	for client, status in outsiders:
+		equal(client.fresh("/contest/cup/unfrozen").status, status)
+		lacks(client.fresh("/contest/cup").text, "/contest/cup/unfrozen")
+	equal([unfrozen_rows(client) for client in (carl, admin)], 2 * [["bob", "ada"]])
+	done(jury_form(carl, "judge", "eve"))
+	contains(carl.fresh("/admin/contest/cup").words(), "eve 2 of 2 problems Remove")
+	contains(eve.fresh("/contest/cup").text, 'href="/contest/cup/unfrozen"')
+	for _ in range(2):
+		equal(unfrozen_rows(eve), ["bob", "ada"])
+		for client, status in outsiders[:-1]:
+			equal(client.get("/contest/cup/unfrozen").status, status)
+			equal(board_rows(client), [(1, "ada", 20), (2, "bob", 6)])
+			lacks(client.get("/contest/cup").text, "/contest/cup/unfrozen")
+	roles = "SELECT COUNT(*) FROM leaderboard_roles"
+	contains(jury_form(carl, "dismiss", "eve").words(), 'Remove "eve" from the jury of')
+	equal(value(roles), "2")
+	done(jury_form(carl, "dismiss", "eve", ("confirm", "yes")))
+	equal(value(roles), "0")
+	equal(eve.fresh("/contest/cup/unfrozen").status, 403)
+	given = sql(
+		"SELECT subject, detail FROM audit_log WHERE action = 'leaderboard.role' ORDER BY id"
+	)
+	equal(given[1], ["beta", "eve: jury, was none"])  # alpha had it
+	equal(sorted(given[2:]), [[one, "eve: none, was jury"] for one in ("alpha", "beta")])
+
+
+@test
+def a_juror_is_not_asked_to_register_or_to_submit():
+	site.manage("role", "give", "alpha", "eve", "jury")
+	page = eve.fresh("/contest/cup")
+	contains(page.words(), "You are in the jury, so you do not take part.")
+	lacks(page.text, 'value="register"')
+	board = eve.fresh("/leaderboard/alpha")
+	contains(board.words(), "You are in the jury.")
+	for client, submits in ((eve, False), (ada, True), (anyone, True)):
+		text = client.fresh("/leaderboard/alpha").text
+		equal("/leaderboard/alpha/submit" in text, submits)
+	page = eve.fresh("/leaderboard/alpha/submit")
+	contains(page.words(), "is a problem of a contest, and you are in the jury.")
+	lacks(page.words(), "Register for")
+	site.manage("role", "take", "alpha", "eve")
+	contains(eve.fresh("/contest/cup").text, 'value="register"')
+
+
+@test
+def a_jury_is_changed_only_by_who_owns_all_problems():
+	sql(
+		"UPDATE leaderboards SET creator_id = (SELECT id FROM users WHERE name = 'dora') "
+		"WHERE name = 'beta'"
+	)
+	answer = jury_form(carl, "judge", "eve")
+	equal(answer.status, 403)
+	contains(answer.words(), "Only the creator of beta and admins may change its jury.")
+	equal(carl.fresh("/contest/cup/unfrozen").status, 403)  # beta is not his
+	sql(
+		"UPDATE leaderboards SET creator_id = (SELECT id FROM users WHERE name = 'carl') "
+		"WHERE name = 'beta'"
+	)
+	for user, sentence in (
+		("nobody-at-all", "There is no user named"),
+		("größe", "There is no user named"),
+		("ada", "ada takes part in the contest The cup"),
+	):
+		answer = jury_form(carl, "judge", user)
+		equal((user, answer.status), (user, 422))
+		contains(answer.words(), sentence)
+	answer = jury_form(carl, "dismiss", "eve", ("confirm", "yes"))
+	equal(answer.status, 422)
+	contains(answer.words(), "This user is not in the jury of the contest.")
+	equal(sql("SELECT * FROM leaderboard_roles"), [])
+
+
 @test
 def nobody_is_in_the_jury_and_a_contestant():
 	site.manage("role", "give", "alpha", "eve", "jury")
@@ -405,6 +575,11 @@ def the_reveal_places_one_contestant_a_step():
 		"UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3)"
 	)
 	wait_for("SELECT ended_at IS NOT NULL FROM contests", "1")
+	page = anyone.fresh("/contest/cup")
+	equal(
+		(state_of(page), "data-left" in page.text, "refresh" in page.text), ("ended", False, False)
+	)
+	contains(page.words(), "The contest has ended, and its standings are not final yet.")
 
 	def rows(step):
 		page = carl.fresh(f"/contest/cup/reveal?step={step}").text
@@ -421,6 +596,16 @@ def the_reveal_places_one_contestant_a_step():
 	equal(rows(1), [("waits", "bob"), ("place", "ada")])
 	equal(rows(2), [("place", "bob"), ("place", "ada")])
 	equal(rows(99), rows(2))
+
+	def podium(step):
+		page = carl.fresh(f"/contest/cup/reveal?step={step}").text
+		return re.findall(
+			r'<li data-place="(\d)"><span class="medal" data-place="\1">\1</span>\s*'
+			r'<b class="cut">(\w+)</b>',
+			page,
+		)
+
+	equal([podium(step) for step in (0, 1, 2)], [[], [], [("1", "bob"), ("2", "ada")]])
 	contains(carl.fresh("/contest/cup/reveal").text, 'rel="next" href="/contest/cup/reveal?step=1"')
 	contains(
 		carl.fresh("/contest/cup/reveal?step=1").text,
@@ -461,6 +646,8 @@ def the_host_declares_the_standings_final():
 	equal(board_rows(), [(1, "bob", 20), (2, "ada", 12)])
 	data = anyone.fresh("/contest/cup.json").json
 	equal((data["final"], data["frozen"], data["state"]), (True, False, "final"))
+	page = anyone.fresh("/contest/cup")
+	equal((state_of(page), " frozen " in page.words()), ("final", False))
 	equal(carl.post("/admin/contest/cup", [("action", "save"), ("scoring", "mean")]).status, 409)
 	equal(
 		sql("SELECT action, actor FROM audit_log WHERE action LIKE 'contest.%' ORDER BY id")[-1],
@@ -628,6 +815,7 @@ def an_operator_reopens_final_standings():
 	equal(value("SELECT COUNT(*) FROM contest_final_rows"), "0")
 	data = anyone.fresh("/contest/cup.json").json
 	equal((data["final"], data["frozen"], data["state"]), (False, False, "ended"))
+	equal(state_of(anyone.fresh("/contest/cup")), "ended")
 	equal(
 		sql("SELECT action, subject FROM audit_log WHERE action LIKE 'contest.%' ORDER BY id")[-1],
 		["contest.reopen", "cup"],
@@ -753,11 +941,64 @@ def a_leaderboard_belongs_to_one_contest_and_may_leave_before_the_start():
 	done(carl.post("/admin/contests/new", fields(name="second", problems="delta")))
 
 
+def delete(client, contest, *fields):
+	return client.post(f"/admin/contest/{contest}", [("action", "delete"), *fields])
+
+
+@test
+def a_contest_is_deleted_before_its_start_and_its_problems_stay_hidden():
+	site.admin("task", "publish", "delta")  # would show it at the start
+	equal(delete(dora, "second").status, 403)
+	contests = sql("SELECT name FROM contests")
+	for fields in ([], [("confirm", "yes")], [("confirm", "first")]):
+		page = delete(carl, "second", *fields)
+		for sentence in (
+			"The page of the contest disappears, with 0 registrations and the scoreboard.",
+			"Hidden problems stay hidden until somebody publishes them",
+			"type the contest’s name: second",
+		):
+			contains(page.words(), sentence)
+		equal(sql("SELECT name FROM contests"), contests)
+	done(delete(carl, "second", ("confirm", "second")))
+	contains(carl.fresh("/contests").words(), "The contest was deleted.")
+	equal(anyone.fresh("/contest/second").status, 404)
+	time.sleep(2)  # podium-web publishes each second
+	board = "SELECT visibility, deadline, frozen_at FROM leaderboards WHERE name = 'delta'"
+	equal(sql(board), [["hidden", "NULL", "NULL"]])
+	equal(anyone.fresh("/leaderboard/delta").status, 404)
+	equal(
+		sql("SELECT actor, subject FROM audit_log WHERE action = 'contest.delete'"),
+		[["carl", "second"]],
+	)
+
+
+@test
+def a_running_contest_is_deleted_with_its_freeze_and_its_deadline():
+	make_board(carl, "iota", TEMPLATE_TASK)
+	times = (f"starts={after(-60)}", f"ends={after(600)}", "freeze_minutes=10")
+	site.manage("contest", "create", "stopped", "problems=iota", *times)
+	site.manage("contest", "register", "stopped", "ada")
+	submit_time(ada, 1000.0, "iota")
+	ranks = (
+		"SELECT COUNT(*) FROM ranking r JOIN leaderboards l ON l.id = r.leaderboard_id "
+		"WHERE l.name = 'iota'"
+	)
+	equal(value(ranks), "0")  # frozen
+	equal(site.admin("contest", "delete", "nothing").returncode, 1)
+	site.manage("contest", "delete", "stopped")
+	board = "SELECT visibility, deadline, frozen_at FROM leaderboards WHERE name = 'iota'"
+	equal(sql(board), [["public", "NULL", "NULL"]])
+	equal(value(ranks), "1")
+	submit_time(eve, 2000.0, "iota")  # who was not registered
+	equal(value(ranks), "2")
+
+
 @test
 def a_problem_set_fills_the_form():
 	page = carl.get(f"/admin/contests/new?title=Autumn&problems=x+y&rules={HOSTILE}").text
 	contains(page, 'name="title" value="Autumn"')
-	contains(page, 'name="problems" value="x y"')
+	fields_of_problems = re.findall(r'name="problems" list="offers" value="([^"]*)"', page)
+	equal(fields_of_problems, ["x", "y", "", "", ""])
 	lacks(page, HOSTILE)
 
 
@@ -920,6 +1161,12 @@ def programs_make_and_change_teams():
 	equal(boss.ask("DELETE", member, {"reason": "a test"}).status, 204)
 	equal(boss.ask("DELETE", member, {"reason": "a test"}).json["errors"][0]["field"], "user")
 	equal(first.read(teams)["items"][0]["members"], ["ada"])
+	equal(host.ask("DELETE", cup, {}).status, 400)
+	equal(host.ask("DELETE", cup, {"confirm": "cup"}).status, 400)
+	equal(value("SELECT COUNT(*) FROM users WHERE name = 'Fast'"), "1")
+	equal(host.ask("DELETE", cup, {"confirm": "team-cup"}).status, 204)
+	equal(host.ask("GET", cup).status, 404)
+	equal(value("SELECT COUNT(*) FROM users WHERE name = 'Fast'"), "0")  # it had not submitted
 
 
 @test
@@ -990,6 +1237,40 @@ def a_deleted_account_has_no_name_in_final_standings():
 		" ".join(text_of(admin.fresh(f"/contest/kept/certificate/{names[1]}").bytes).split()),
 		"took 2nd place",
 	)
+
+
+@test
+def results_questions_and_teams_outlive_a_deleted_contest():
+	sql("UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) WHERE name = 'theta'")
+	kept = [
+		"SELECT id, user_id, submitted_by, leaderboard_id FROM submissions ORDER BY id",
+		"SELECT leaderboard_id, user_id, place, score_ns FROM ranking ORDER BY 1, 2",
+		"SELECT id, leaderboard_id, user_id FROM questions",
+		"SELECT team_id, user_id FROM team_members ORDER BY 1, 2",
+		"SELECT name, visibility, deadline, frozen_at FROM leaderboards ORDER BY name",
+	]
+	before = [sql(statement) for statement in kept]
+	contains(delete(admin, "kept").words(), "Its final standings are lost")
+	contains(delete(admin, "kept", ("confirm", "yes")).words(), "type the contest’s name: kept")
+	equal(value("SELECT COUNT(*) FROM contests WHERE name = 'kept'"), "1")
+	done(delete(admin, "kept", ("confirm", "kept")))
+	equal([sql(statement) for statement in kept], before)
+	for address in ("/contest/kept", "/contest/kept.csv", "/contest/kept/certificate/Keepers"):
+		equal((address, bob.fresh(address).status), (address, 404))
+	for client in (anyone, bob):
+		page = client.fresh("/user/Keepers")
+		contains(page.words(), "Contest deleted")
+		lacks(page.text, 'href="/contest/')
+		equal(client.fresh("/leaderboard/theta").status, 200)
+	teams = bob.fresh("/account/export").json["teams"]
+	equal([(one["team"], one["contest"]) for one in teams], [("Keepers", None)])
+	number = value(
+		"SELECT s.id FROM submissions s JOIN users u ON u.id = user_id WHERE name = 'Keepers'"
+	)
+	for client, status in ((bob, 200), (admin, 403)):  # bob is still one of its authors
+		equal(client.fresh(f"/submission/{number}/note").status, status)
+	refused = site.admin("team", "add", "Keepers", "dora", "a test")
+	equal((refused.returncode, "The contest of Keepers was deleted" in refused.stderr), (1, True))
 
 
 @test

@@ -164,6 +164,7 @@ ELSEWHERE = {
 	"/contest/*": ["/contest/cup"],
 	"/contest/*/teams": ["/contest/cup/teams"],
 	"/contest/*/reveal": ["/contest/cup/reveal"],
+	"/contest/*/unfrozen": ["/contest/cup/unfrozen"],
 	"/contest/*/certificate/*": ["/contest/cup/certificate/ada"],
 	"/admin/contests/new": ["/admin/contests/new"],
 	"/admin/contest/*": ["/admin/contest/cup"],
@@ -228,8 +229,9 @@ def the_tables_of_this_test_list_every_address():
 def prepare_rows():
 	"""Stores a queued job that no worker can run, a comparison, and a contest that has ended."""
 	sql(
-		"INSERT INTO contests (id, name, title, starts_at, ends_at, rules, started_at, ended_at) "
-		"VALUES (1, 'cup', 'Cup', '2020-01-01', '2020-01-02', '', '2020-01-01', '2020-01-02'); "
+		"INSERT INTO contests (id, name, title, starts_at, ends_at, rules, started_at, ended_at, "
+		"freeze_minutes) VALUES (1, 'cup', 'Cup', '2020-01-01', '2020-01-02', '', '2020-01-01', "
+		"'2020-01-02', 60); "
 		"INSERT INTO contest_problems (leaderboard_id, contest_id, position) "
 		"SELECT id, 1, 0 FROM leaderboards WHERE name = 'small'; "
 		"INSERT INTO contest_entrants (contest_id, user_id) "

@@ -56,7 +56,7 @@ MORE_QUESTIONS = {
 	"/admin/leaderboard/*/task": 4,
 	"/admin/rejudgings/*/*": 4,
 	"/account/security": 3,
-	"/admin/contest/*": 4,
+	"/admin/contest/*": 7,
 	"/admin/leaderboard/*/exceptions": 3,
 	"/admin/leaderboard/*/roles": 3,
 	"/contest/*/certificate/*": 3,
@@ -71,6 +71,7 @@ REHEARSALS = {
 	"/admin/leaderboard/*/unfrozen": 60,
 	"/admin/rejudgings/*": 60,
 	"/contest/*/reveal": 60,
+	"/contest/*/unfrozen": 60,
 }
 
 # The rows that a query of a page may read. The site has 50 leaderboards with two devices each, 200

@@ -146,6 +146,7 @@ PAGES = {
 	"/contest/*": ("/contest/over", EVERYBODY),
 	"/contest/*/teams": ("/contest/over/teams", EVERYBODY),
 	"/contest/*/reveal": ("/contest/over/reveal", ITS_OWNER),
+	"/contest/*/unfrozen": ("/contest/judged/unfrozen", ITS_JURY),
 	"/contest/*/certificate/*": (
 		"/contest/over/certificate/ada",
 		rights("login", "ok", "403", "ok", "403", "ok"),
@@ -619,7 +620,12 @@ def make_papers():
 		"'2020-01-01', '2020-01-02', '2020-01-03', 3 FROM users WHERE name = 'carl' UNION ALL "
 		"SELECT 'cup', 'Cup', id, '2020-01-01', '2089-01-01', '', '2020-01-01', NULL, NULL, 3 "
 		"FROM users WHERE name = 'carl'; INSERT INTO contest_entrants (contest_id, user_id) "
-		"SELECT c.id, u.id FROM contests c, users u WHERE c.name = 'over' AND u.name = 'ada'"
+		"SELECT c.id, u.id FROM contests c, users u WHERE c.name = 'over' AND u.name = 'ada'; "
+		"INSERT INTO contests (name, title, starts_at, ends_at, rules, started_at, ended_at, "
+		"freeze_minutes) VALUES ('judged', 'Judged', '2020-01-01', '2020-01-02', '', '2020-01-01', "
+		"'2020-01-02', 60); INSERT INTO contest_problems (leaderboard_id, contest_id, position) "
+		"SELECT l.id, c.id, 0 FROM leaderboards l, contests c WHERE l.name = 'small' "
+		"AND c.name = 'judged'"
 	)
 	ok(creator.post("/admin/invites", [("action", "make"), ("leaderboard", "club")]))
 	made["invite"], made["code"] = sql("SELECT id, code FROM invites")[0]
