@@ -234,14 +234,17 @@ $(B)/static/style.css: static/style.css
 	@sed -Ez 's@/\*[^*]*\*+([^/*][^*]*\*+)*/@@g; s/[ \t\n]+/ /g; s/ ?([{};]) ?/\1/g; s/, /,/g; s/: ([^"])/:\1/g; s/;\}/}/g' \
 	  $< > $@
 
-# The pages of docs/ that the site serves as its help: for participants and authors of tasks.
-HELP := first-submission terminal podium check popcorn github-actions timing ranking api tasks \
-  harness problem-sets contests publishing
+# The pages of docs/ that the site serves as its help: for participants and authors of tasks. Of
+# HELP_PARTS, each FILE:SECTION is a page that begins at this heading of docs/FILE.md.
+HELP := first-submission terminal podium check popcorn github-actions timing ranking \
+  ranking-page ranking-rules ranking-data api tasks harness harness-isolated harness-own \
+  problem-sets contests publishing
+HELP_PARTS := api:leaderboards api:contests api:submissions api:administration api:objects
 $(B)/help-compile: $(B)/templates/compile_help.o $(B)/cgi/render/markdown.o $(B)/cgi/render/html.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -lcmark-gfm-extensions -lcmark-gfm $(LIBS)
 $(B)/docs/help.c: $(B)/help-compile docs/README.md $(HELP:%=docs/%.md) Makefile
 	@mkdir -p $(@D)
-	@$< $@ $(HELP)
+	@$< $@ $(HELP) $(HELP_PARTS)
 $(B)/docs/help.o: $(wildcard docs/*.svg docs/*.png github-action/*)
 $(B)/cgi/page/help.o: $(STATIC).gz $(STATIC).sha256
 $(B)/cgi/page/help.o: override CFLAGS += -DPODIUM_STATIC='"$(STATIC)"'

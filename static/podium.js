@@ -8,7 +8,10 @@
 	const textOf = (element) => {
 		const copy = element.cloneNode(true);
 		copy.querySelectorAll(".line-number").forEach((number) => number.remove());
-		return copy.textContent;
+		// Of an example with its output, only the commands.
+		return copy.querySelector(".language-console")
+			? copy.textContent.match(/^\$ .*/gm).map((line) => line.slice(2)).join("\n")
+			: copy.textContent;
 	};
 
 	const copy = async (button) => {
@@ -234,11 +237,26 @@
 		}
 	};
 
+	// ---- the help: its sidebar marks the section in view ----
+
+	const markSection = () => {
+		const links = [...document.querySelectorAll(".sections a")];
+		const top = (link) => document.getElementById(link.hash.slice(1)).getBoundingClientRect().top;
+		const isAtEnd = innerHeight + scrollY > document.documentElement.scrollHeight - 2;
+		const current = isAtEnd && scrollY ? links.at(-1) : links.findLast((link) => top(link) < innerHeight / 3);
+		for (const link of links) {
+			if (link === current) link.setAttribute("aria-current", "true");
+			else link.removeAttribute("aria-current");
+		}
+	};
+
 	dropSentDraft();
 	dropDraftsAtLogout();
 	showCurrent();
 	const countdowns = [...main.querySelectorAll("[data-left]")];
 	if (countdowns.length && !main.querySelector(".error-summary")) countDown(countdowns);
+	markSection();
+	addEventListener("scroll", markSection, { passive: true });
 	addEventListener("resize", showCurrent); // a phone was turned
 	improve();
 	// When live.js replaces the content, the new content needs the same improvements.

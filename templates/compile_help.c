@@ -2,8 +2,10 @@
  *
  *	help-compile OUT.c NAME...
  *
- * docs/README.md becomes the list of pages at /help, and docs/NAME.md becomes /help/NAME. OUT.c
- * defines help_pages and help_files (cgi/page/help.h). Links between these pages lead to their
+ * docs/README.md becomes the list of pages at /help, and docs/NAME.md becomes /help/NAME. With the
+ * name FILE:SECTION, a long docs/FILE.md has a page of its own, /help/FILE-SECTION, from that
+ * heading to the next such page. OUT.c defines help_pages, help_entries and help_files
+ * (cgi/page/help.h). Links between these pages lead to their
  * addresses on the site, and a link to the page of the judge leads to the site's own. Links to
  * pages of docs/ that the site does not serve become text. Files that a page links are embedded;
  * docs/../FOLDER/FILE becomes /help/FILE. A link to a missing page, heading or file is an error, so
@@ -20,6 +22,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 enum { most_pages = 40, most_headings = 500, most_files = 20 };
 
@@ -29,7 +32,8 @@ struct heading {
 };
 
 struct document {
-	const char *name; /* "README" */
+	const char *name;           /* "README" */
+	const char *file, *section; /* "api", "contests" of the page "api-contests"; else section "" */
 	const char *title;
 	struct heading headings[most_headings];
 	size_t heading_count;
@@ -75,10 +79,24 @@ static const struct document *find_document(const char *name, size_t length)
 
 static bool has_heading(const struct document *document, const char *id)
 {
+	if (*document->section && strcmp(document->section, id) == 0)
+		return true;
 	for (size_t i = 0; i < document->heading_count; i++)
 		if (strcmp(document->headings[i].id, id) == 0)
 			return true;
 	return false;
+}
+
+/* The page of the same file that has the heading; NULL if none has it. */
+static const struct document *find_heading_page(const struct document *document, const char *id)
+{
+	if (has_heading(document, id))
+		return document;
+	for (size_t i = 0; i < compiler.document_count; i++)
+		if (strcmp(compiler.documents[i].file, document->file) == 0
+			&& has_heading(&compiler.documents[i], id))
+			return &compiler.documents[i];
+	return NULL;
 }
 
 static const char *path_of(const struct document *document)
@@ -144,19 +162,25 @@ static const char *address_of(void *context, const char *address)
 	} else if (length) {
 		return file_address(address);
 	}
-	if (!document || (fragment && !has_heading(document, fragment + 1))) {
+	const struct document *page = document;
+	if (document && fragment)
+		page = find_heading_page(document, fragment + 1);
+	if (!page) {
 		complain(address, document ? "heading" : "page of the help");
 		return NULL;
 	}
-	return arena_printf(
-		compiler.arena, "%s%s", length ? path_of(document) : "", fragment ? fragment : "");
+	if (fragment && strcmp(page->section, fragment + 1) == 0)
+		return path_of(page);
+	return arena_printf(compiler.arena, "%s%s",
+		length || page != compiler.current ? path_of(page) : "", fragment ? fragment : "");
 }
 
 static bool is_served(void *context, const char *address)
 {
 	(void)context;
 	size_t length = strcspn(address, "#");
-	return length > 3 && find_document(address, length - 3);
+	return strcmp(address, "judge.md#the-three-engines") == 0
+		|| (length > 3 && find_document(address, length - 3));
 }
 
 /* ---- pages ---- */
@@ -179,19 +203,53 @@ static void note_heading(void *context, int level, const char *text, const char 
 		arena_strdup(compiler.arena, text), arena_strdup(compiler.arena, id) };
 }
 
-static int read_text(const char *name, struct buffer *text)
+static int read_text(const char *file, struct buffer *text)
 {
-	const char *path = arena_printf(compiler.arena, "docs/%s.md", name);
-	cleanup_file FILE *file = fopen(path, "re");
+	const char *path = arena_printf(compiler.arena, "docs/%s.md", file);
+	cleanup_file FILE *stream = fopen(path, "re");
 	char piece[4096];
-	if (!file) {
+	if (!stream) {
 		perror(path);
 		compiler.errors++;
 		return -1;
 	}
-	for (size_t got; (got = fread(piece, 1, sizeof piece, file));)
+	for (size_t got; (got = fread(piece, 1, sizeof piece, stream));)
 		buffer_append(text, piece, got);
 	return 0;
+}
+
+/* The line of a file with the heading of this section. */
+static const char *find_section(const char *text, const char *section)
+{
+	for (const char *line = text; (line = strstr(line, "\n## ")); line++) {
+		size_t length = strcspn(line + 4, "\n");
+		if (length == strlen(section) && strncasecmp(line + 4, section, length) == 0)
+			return line + 1;
+	}
+	return NULL;
+}
+
+/* The part of a file that is on the document's page. */
+static const char *part_of(const struct document *document, const char *text)
+{
+	const char *from = text, *end = NULL;
+	if (*document->section) {
+		from = find_section(text, document->section);
+		if (!from) {
+			complain(document->section, "section");
+			return "";
+		}
+		from += strcspn(from, "\n");
+	}
+	for (size_t i = 0; i < compiler.document_count; i++) {
+		const struct document *other = &compiler.documents[i];
+		const char *at = *other->section && strcmp(other->file, document->file) == 0
+			? find_section(from, other->section)
+			: NULL;
+		if (at && (!end || at < end))
+			end = at;
+	}
+	return end ? arena_strndup(compiler.arena, from, (size_t)(end - from)) : from;
 }
 
 static void render_document(struct document *document, struct buffer *html)
@@ -202,8 +260,10 @@ static void render_document(struct document *document, struct buffer *html)
 	};
 	cleanup_buffer struct buffer text = { 0 };
 	compiler.current = document;
-	if (read_text(document->name, &text) == 0)
-		markdown_render_page(html, buffer_string(&text), text.length, &page);
+	if (read_text(document->file, &text) == 0) {
+		const char *part = part_of(document, buffer_string(&text));
+		markdown_render_page(html, part, strlen(part), &page);
+	}
 }
 
 /* ---- tables ---- */
@@ -286,6 +346,25 @@ static void print_tables(struct buffer *out, const char *html)
 	buffer_text(out, html);
 }
 
+/* ---- code ---- */
+
+/* Each block of code gets a button that copies it. */
+static void print_code(struct buffer *out, const char *html)
+{
+	size_t number = 1;
+	for (const char *code; (code = strstr(html, "<pre"));) {
+		const char *end = strstr(code, "</pre>") + strlen("</pre>");
+		buffer_append(out, html, (size_t)(code - html));
+		buffer_printf(out,
+			"<div class=\"snippet\"><pre id=\"code-%zu\"%.*s\n<button type=\"button\" "
+			"class=\"button small\" data-copy=\"code-%zu\" hidden>Copy</button></div>",
+			number, (int)(end - code - 4), code + 4, number);
+		number++;
+		html = end;
+	}
+	buffer_text(out, html);
+}
+
 /* ---- folds ---- */
 
 /* How the titles of folded sections begin that the contents of a page leave out. */
@@ -296,13 +375,23 @@ static const struct {
 	const char *page, *title;
 } FOLDS[] = {
 	{ NULL, details },
+	{ "api", "Errors" },
 	{ "popcorn", "For " },
 	{ "publishing", "" },
+	{ "ranking-page", "Addresses " },
+	{ "terminal", "Look closer" },
+	{ "terminal", "Cancel " },
+	{ "terminal", "Check " },
+	{ "terminal", "In your shell" },
 };
+
+/* The last section of a page: where its readers go from there. */
+static const char next_title[] = "Next";
 
 static bool is_folded(const struct document *document, const char *title)
 {
-	if (strncmp(title, "The usual order", strlen("The usual order")) == 0)
+	if (strncmp(title, "The usual order", strlen("The usual order")) == 0
+		|| strncmp(title, next_title, strlen(next_title)) == 0)
 		return false;
 	for (size_t i = 0; i < COUNT(FOLDS); i++)
 		if ((!FOLDS[i].page || strcmp(FOLDS[i].page, document->name) == 0)
@@ -358,10 +447,22 @@ static void fold_section(struct buffer *out, const char *html, size_t length, bo
 		is_call ? first_sentence(content) : "", id, content);
 }
 
+static void print_section(struct buffer *out, const char *html, size_t length, bool is_list)
+{
+	bool is_next = strncmp(title_of(html), next_title, strlen(next_title)) == 0;
+	const char *begin = is_list ? "<section>\n" : is_next ? "<section class=\"panel\">\n" : "";
+	buffer_printf(out, "%s%.*s%s", begin, (int)length, html, *begin ? "</section>\n" : "");
+}
+
 static void fold_sections(struct buffer *out, const struct document *document, const char *html)
 {
-	bool is_list = document == compiler.documents, is_api = strcmp(document->name, "api") == 0;
+	bool is_list = document == compiler.documents, is_api = strcmp(document->file, "api") == 0;
 	const char *heading = find_heading(html, is_api);
+	if (*document->section)
+		buffer_printf(out,
+			"<p>Open an entry to read it. <a href=\"%s\">The API</a> explains tokens, values and "
+			"errors.</p>\n",
+			path_of(find_document(document->file, strlen(document->file))));
 	buffer_append(out, html, heading ? (size_t)(heading - html) : strlen(html));
 	for (const char *next; heading; heading = next) {
 		next = find_heading(heading + 1, is_api);
@@ -370,9 +471,25 @@ static void fold_sections(struct buffer *out, const struct document *document, c
 		if (is_call || is_folded(document, title_of(heading)))
 			fold_section(out, heading, length, is_call);
 		else
-			buffer_printf(out, "%s%.*s%s", is_list ? "<section>\n" : "", (int)length, heading,
-				is_list ? "</section>\n" : "");
+			print_section(out, heading, length, is_list);
 	}
+}
+
+/* The pages of a file with parts end with links to each other, which the file itself lacks. */
+static void print_parts(struct buffer *out, const struct document *document)
+{
+	size_t pages = 0;
+	for (size_t i = 0; i < compiler.document_count; i++)
+		pages += strcmp(compiler.documents[i].file, document->file) == 0;
+	if (pages < 2)
+		return;
+	buffer_text(out, "<section class=\"panel\">\n<h2 id=\"next\">Next</h2>\n<ul>\n");
+	for (size_t i = 0; i < compiler.document_count; i++) {
+		const struct document *other = &compiler.documents[i];
+		if (other != document && strcmp(other->file, document->file) == 0)
+			buffer_printf(out, "<li><a href=\"%s\">%s</a></li>\n", path_of(other), other->title);
+	}
+	buffer_text(out, "</ul>\n</section>\n");
 }
 
 /* ---- the C file ---- */
@@ -396,7 +513,8 @@ static void print_headings(FILE *out, const struct document *document)
 	fprintf(out, "\t\t.headings = (const struct help_heading[]){\n");
 	for (size_t i = 0; i < document->heading_count && document != compiler.documents; i++)
 		if (document->headings[i].level == 2
-			&& strncmp(document->headings[i].text, details, strlen(details)) != 0) {
+			&& strncmp(document->headings[i].text, details, strlen(details)) != 0
+			&& strcmp(document->headings[i].text, next_title) != 0) {
 			fprintf(out, "\t\t\t{ \"%s\", ", document->headings[i].id);
 			print_literal(out, document->headings[i].text);
 			fprintf(out, " },\n");
@@ -409,10 +527,12 @@ static void print_pages(FILE *out)
 	fprintf(out, "const struct help_page help_pages[] = {\n");
 	for (size_t i = 0; i < compiler.document_count; i++) {
 		struct document *document = &compiler.documents[i];
-		cleanup_buffer struct buffer html = { 0 }, tables = { 0 }, folded = { 0 };
+		cleanup_buffer struct buffer html = { 0 }, tables = { 0 }, code = { 0 }, folded = { 0 };
 		render_document(document, &html);
 		print_tables(&tables, buffer_string(&html));
-		fold_sections(&folded, document, buffer_string(&tables));
+		print_code(&code, buffer_string(&tables));
+		fold_sections(&folded, document, buffer_string(&code));
+		print_parts(&folded, document);
 		fprintf(out, "\t{\n\t\t.name = \"%s\",\n\t\t.title = ", i ? document->name : "");
 		print_literal(out, document->title ? document->title : "");
 		fprintf(out, ",\n\t\t.html = ");
@@ -422,6 +542,30 @@ static void print_pages(FILE *out)
 		fprintf(out, "\t},\n");
 	}
 	fprintf(out, "};\nconst size_t help_page_count = %zu;\n", compiler.document_count);
+}
+
+/* The links of the list of pages, for the sidebar: of each section, the first link of each item. A
+ * section's title ends at a colon there. */
+static void print_entries(FILE *out)
+{
+	cleanup_buffer struct buffer list = { 0 };
+	render_document(compiler.documents, &list);
+	fprintf(out, "const struct help_entry help_entries[] = {\n");
+	const char *group = "";
+	for (const char *at = buffer_string(&list); (at = strchr(at, '<')); at++)
+		if (strncmp(at, "<h2", 3) == 0) {
+			const char *title = title_of(at);
+			group = arena_strndup(compiler.arena, title, strcspn(title, ":<"));
+		} else if (strncmp(at, "<li>", 4) == 0) {
+			fprintf(out, "\t{ ");
+			print_literal(out, group);
+			fprintf(out, ", ");
+			print_literal(out, part_between(at, "href=\"", "\""));
+			fprintf(out, ", ");
+			print_literal(out, part_between(strstr(at, "href="), ">", "</a>"));
+			fprintf(out, " },\n");
+		}
+	fprintf(out, "\t{ 0 } };\n");
 }
 
 static void print_files(FILE *out)
@@ -444,8 +588,23 @@ static int write_pages(const char *path)
 	}
 	fprintf(out, "#include \"cgi/page/help.h\"\n#include \"lib/base/embed.h\"\n\n");
 	print_pages(out);
+	print_entries(out);
 	print_files(out);
 	return ferror(out) ? -1 : 0;
+}
+
+static void add_document(const char *name)
+{
+	struct document *document = &compiler.documents[compiler.document_count++];
+	const char *colon = strchr(name, ':');
+	document->name = document->file = name;
+	document->section = "";
+	if (!colon)
+		return;
+	document->file = arena_strndup(compiler.arena, name, (size_t)(colon - name));
+	document->section = colon + 1;
+	document->name = arena_printf(compiler.arena, "%s-%s", document->file, document->section);
+	document->title = arena_printf(compiler.arena, "API: %s", document->section);
 }
 
 int main(int argc, char **argv)
@@ -456,9 +615,9 @@ int main(int argc, char **argv)
 		fputs("Usage: help-compile OUT.c NAME...\n", stderr);
 		return 2;
 	}
-	compiler.documents[compiler.document_count++].name = "README";
+	add_document("README");
 	for (int i = 2; i < argc; i++)
-		compiler.documents[compiler.document_count++].name = argv[i];
+		add_document(argv[i]);
 	compiler.reads_headings = true;
 	for (size_t i = 0; i < compiler.document_count; i++) {
 		cleanup_buffer struct buffer html = { 0 };

@@ -1,5 +1,5 @@
 /* The help: pages of docs/, and the program podium for download. templates/compile_help.c writes
- * the two tables when Podium is built. */
+ * the tables when Podium is built. */
 #ifndef PODIUM_CGI_PAGE_HELP_H
 #define PODIUM_CGI_PAGE_HELP_H
 
@@ -18,6 +18,12 @@ struct help_page {
 };
 extern const struct help_page help_pages[];
 extern const size_t help_page_count;
+
+/* A link of the sidebar. One without an address is the last. */
+struct help_entry {
+	const char *group, *address, *label; /* "Participants", "/help/timing" */
+};
+extern const struct help_entry help_entries[];
 
 /* A picture or another file that a page refers to. One without a name is the last. */
 struct help_file {

@@ -21,9 +21,10 @@ export const ROLES = {
 	'an admin': { enter: logInAsAdmin, may: ['ANYONE', 'LOGGED_IN', 'STAFF', 'CREATORS', 'ADMINS'] },
 };
 
-// The pages of docs/ that /help serves.
-const HELP_PAGES = readFileSync(new URL('../../Makefile', import.meta.url), 'utf8')
-	.match(/^HELP := ((?:.*\\\n)*.*)/m)[1].match(/[\w-]+/g).map((name) => `/help/${name}`);
+// The pages of docs/, and of parts of them, that /help serves.
+const HELP_PAGES = [...readFileSync(new URL('../../Makefile', import.meta.url), 'utf8')
+	.matchAll(/^HELP(?:_PARTS)? := ((?:.*\\\n)*.*)/gm)].flatMap(([, names]) => names.match(/[\w:-]+/g))
+	.map((name) => `/help/${name.replace(':', '-')}`);
 
 // Answers that are no pages: data for programs, files and pictures.
 export const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.atom',

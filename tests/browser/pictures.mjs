@@ -51,7 +51,7 @@ const { page } = await visit({ watch: false, width: WIDTH });
 const { board, best } = await furnish(page);
 await takePicture(page, 'home', '/', '.card');
 await takePicture(page, 'leaderboard', `/leaderboard/${board}`, '.podium');
-await takePicture(page, 'submit', `/leaderboard/${board}/submit`, 'textarea');
+await takePicture(page, 'submit', `/leaderboard/${board}/submit?from=${best}`, 'textarea');
 await takePicture(page, 'submission', `/submission/${best}`, '.job');
 await takePartPictures((await visit({ watch: false, width: 800 })).page);
 await closeBrowser();

@@ -19,9 +19,16 @@ B = ROOT / os.environ.get("B", "build/release")
 SITE = 'http://localhost.example.net/a"b'  # no loopback address, whatever its beginning
 site = Instance(PODIUM_PUBLIC_URL=SITE)
 anyone = Client(site.url)
-NAMES = re.findall(
-	r"[\w-]+", re.search(r"^HELP := ((?:.*\\\n)*.*)", (ROOT / "Makefile").read_text(), re.M)[1]
-)
+
+
+def names_of(variable):
+	found = re.search(rf"^{variable} := ((?:.*\\\n)*.*)", (ROOT / "Makefile").read_text(), re.M)
+	return re.findall(r"[\w:-]+", found[1])
+
+
+NAMES = names_of("HELP")
+PARTS = names_of("HELP_PARTS")  # "api:contests"
+PAGES = NAMES + [part.replace(":", "-") for part in PARTS]
 
 
 def read(path):
@@ -39,7 +46,7 @@ def links_of(text):
 @test
 def the_list_has_every_page_and_each_has_its_title_and_contents():
 	listed = [link for link in links_of(read("/help").text) if link.startswith("/help/")]
-	equal(sorted(listed), sorted(f"/help/{name}" for name in NAMES))
+	equal(sorted(listed), sorted(f"/help/{name}" for name in PAGES))
 	for name in NAMES:
 		text = (ROOT / "docs" / f"{name}.md").read_text()
 		title = re.search(r"^# (.+)", text, re.M)[1]
@@ -47,9 +54,49 @@ def the_list_has_every_page_and_each_has_its_title_and_contents():
 		contains(page.words(), title)
 		equal(page.text.count("<h1>"), 1)
 		plain = re.sub(r"```.*?```", "", text, flags=re.S)
-		headings = re.findall(r"^## (?!Details )(.+)", plain, re.M)
-		contents = re.search(r'<nav class="contents".*?</nav>', page.text, re.S)
+		headings = re.findall(r"^## (?!Details |Next$)(.+)", plain, re.M)
+		own = {part.split(":")[1] for part in PARTS if part.startswith(name + ":")}
+		for number, heading in enumerate(headings):
+			if heading.lower() in own:  # the rest is on pages of its own
+				headings = headings[:number]
+				break
+		contents = re.search(r'<ul class="sections">.*?</ul>', page.text, re.S)
 		equal((name, contents[0].count("<li>") if contents else 0), (name, len(headings)))
+
+
+@test
+def the_sidebar_of_a_page_has_every_page_and_marks_this_one():
+	for name in PAGES:
+		text = read(f"/help/{name}").text
+		side = text[text.index('<nav id="help-menu"') : text.index("<main")]
+		linked = re.findall(r'href="(/[^"]*)"( aria-current="page")?', side)
+		pages = [address for address, _ in linked]
+		equal(sorted(pages), sorted(["/judge", *(f"/help/{page}" for page in PAGES)]))
+		equal([address for address, mark in linked if mark], [f"/help/{name}"])
+		contains(re.search(r"<details open>.*?</details>", side, re.S)[0], "aria-current")
+
+
+@test
+def every_page_ends_with_links_to_go_on():
+	for path in ["/judge", *(f"/help/{name}" for name in PAGES)]:
+		text = read(path).text
+		main = text[text.index("<main") : text.index("</main>")]
+		end = main[main.rindex("<h2") :]
+		equal((path, re.search(r">([^<>]+)</", end)[1].strip()), (path, "Next"))
+		links = [link for link in re.findall(r'href="([^"#]+)"', end) if link.startswith("/")]
+		equal((path, len(links) >= 2), (path, True))
+
+
+@test
+def a_part_of_a_long_document_is_a_page_and_the_rest_leaves_it_out():
+	whole = read("/api/v1/reference.md").text
+	for part in PARTS:
+		file, section = part.split(":")
+		calls = re.split(r"^## ", whole, flags=re.M)
+		[own] = [text for text in calls if text.lower().startswith(section + "\n")]
+		first = re.search(r"^### (?:\w+ )?(\S+)$", own, re.M)[1]
+		contains(read(f"/help/{file}-{section}").text, first)
+		lacks(read(f"/help/{file}").text, f"{first}</h3>")
 
 
 @test
@@ -61,7 +108,7 @@ def every_link_of_every_page_leads_somewhere():
 			ids[path] = set(re.findall(r'\bid="([^"]*)"', read(path).text))
 		return ids[path]
 
-	for name in NAMES:
+	for name in PAGES:
 		pages[f"/help/{name}"] = read(f"/help/{name}").text
 	seen = set()
 	for path, text in pages.items():
@@ -88,7 +135,7 @@ def a_file_of_a_page_is_served():
 
 @test
 def examples_name_the_site_s_own_address():
-	for name in NAMES:
+	for name in PAGES:
 		lacks(read(f"/help/{name}").text, "podium.example.org")
 	shown = SITE.replace('"', "&quot;")
 	contains(read("/help/api").text, f"{shown}/api/v1/leaderboards/vectoradd_py/submissions")
@@ -157,6 +204,38 @@ def links_become_addresses_of_the_help():
 		contains(out, f'<a href=\\"{address}\\">')
 	contains(out, '<a href=\\"/help/workflow.yml\\">f</a> it</p>')
 	contains(out, 'EMBED(help_0, "docs/workflow.yml");')
+
+
+@test
+def a_section_with_a_page_takes_the_links_to_it():
+	done, out = compiled(
+		"api",
+		"api:calls",
+		"b",
+		api="# A\n\n[c](#calls), [d](#deep), [e](#here)\n\n## Here\n\nText.\n\n## Calls\n\nMore. "
+		"[f](#here)\n\n## Deep\n\nMost.\n",
+		b="# B\n\n[g](api.md#calls) [h](api.md#deep)\n",
+	)
+	equal((done.returncode, done.stderr), (0, ""))
+	for link in (
+		'<a href=\\"/help/api-calls\\">c</a>, <a href=\\"/help/api-calls#deep\\">d</a>, '
+		'<a href=\\"#here\\">e</a>',
+		'More. <a href=\\"/help/api#here\\">f</a>',
+		'<a href=\\"/help/api-calls\\">g</a> <a href=\\"/help/api-calls#deep\\">h</a>',
+	):
+		contains(out, link)
+	done, out = compiled("a", "a:missing", a="# A\n\n## Here\n")
+	equal((done.returncode, out), (1, None))
+	contains(done.stderr, "the link missing leads to no section")
+
+
+@test
+def code_has_a_button_that_copies_it():
+	done, out = compiled(a="# A\n\n    one\n\nThen\n\n```console\n$ two\n```\n")
+	equal((done.returncode, done.stderr), (0, ""))
+	for number in (1, 2):
+		contains(out, f'<pre id=\\"code-{number}\\" tabindex=\\"0\\"><code')
+		contains(out, f'data-copy=\\"code-{number}\\" hidden>Copy</button>')
 
 
 @test
