@@ -52,7 +52,7 @@ OPEN_FOLDERS = (
 SETTLE_S = 10
 # The limits are small, so that attacks that exhaust a resource end soon. A compiler and torch stay
 # below them. On a GPU the driver needs more.
-LIMITS = {"CPU": ("--memory", "2048", "--disk", "512", "--processes", "256")}
+LIMITS = {"CPU": ("--memory", "1024", "--disk", "512", "--processes", "256")}
 LIMITS_ON_GPU = ("--memory", "16384", "--disk", "2048", "--processes", "1024")
 # Prints whether the program was forked from the zygote.
 LOOK = (

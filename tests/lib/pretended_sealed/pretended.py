@@ -12,6 +12,8 @@ import podium_sealed as sealed
 import podium_wire as wire
 
 SOCKET, INPUT, ARENA = 3, sealed.RANGE_ADDRESS, sealed.RANGE_ADDRESS + (64 << 30)
+# How long a launcher sleeps between two looks for work: longer while there is none.
+SHORTEST_S, LONGEST_S = 0.0001, 0.001
 places = {}
 
 
@@ -40,11 +42,13 @@ def serve(take_frame, call):
 	"""Takes frames and calls until the judge leaves. The first frame gives the page. `call` takes
 	an order and returns the status."""
 	with contextlib.suppress(wire.Gone):
-		page, seen = take_frame(), 0
+		page, seen, pause_s = take_frame(), 0, SHORTEST_S
 		while True:
 			# The judge sends a call's frames before it arms the call, so look in the other order.
 			is_armed = wire.armed(page) != seen
-			if select.select([SOCKET], [], [], 0)[0]:
+			is_framed = select.select([SOCKET], [], [], 0)[0]
+			pause_s = SHORTEST_S if is_framed or is_armed else min(1.1 * pause_s, LONGEST_S)
+			if is_framed:
 				take_frame()
 			elif is_armed:
 				order = wire.wait_for_call(page, SOCKET)
@@ -53,4 +57,4 @@ def serve(take_frame, call):
 					return
 				wire.stand_by(page, SOCKET)
 				wire.done(page, call(order), 0, 0.0)
-			time.sleep(0.0001)
+			time.sleep(pause_s)
