@@ -205,7 +205,8 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 	publish('tiles'); // it disappears again
 	assert.equal(await statusOf(eve, '/leaderboard/tiles'), 200);
 	await host.getByRole('button', { name: 'Make a contest of it' }).click();
-	assert.equal(await host.getByLabel('Leaderboards', { exact: true }).inputValue(), 'tiles waves');
+	assert.deepEqual(await host.getByLabel(/^Problem \d$/).evaluateAll((all) =>
+		all.map((one) => one.value)), ['tiles', 'waves', '', '', '']);
 	await host.getByRole('radio', { name: /^With a code/ }).check();
 	await host.getByRole('radio', { name: /^Points by rank/ }).check();
 	await fillAndSend(host, { Name: 'autumn', 'Start (UTC)': minutesFromNow(60),
@@ -214,12 +215,10 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 		'Members of a team': '2' }, 'Create the contest');
 	await host.getByRole('heading', { name: 'Autumn contest' }).waitFor();
 	assert.equal(await host.locator('.markdown em').textContent(), 'fast');
-	for (const board of BOARDS) {
-		await host.goto(`/admin/leaderboard/${board}/roles`);
-		await host.getByRole('radio', { name: /^Jury/ }).check();
-		await fillAndSend(host, { User: 'judy' }, 'Give the role');
-		await host.getByRole('rowheader', { name: 'judy' }).waitFor();
-	}
+	await host.getByRole('link', { name: 'Manage' }).click();
+	await fillAndSend(host, { 'Put a user into the jury of all problems': 'judy' },
+		'Put into the jury');
+	await host.getByRole('rowheader', { name: 'judy' }).waitFor();
 	publish('waves'); // at the start
 
 	// Before the start, only the jury sees the problems.
@@ -317,6 +316,10 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 	assert.match(await main(eve).innerText(), /Ants[^]*Bees/);
 	await judy.goto('/admin/leaderboard/tiles/unfrozen');
 	assert.match(await main(judy).innerText(), /Bees[^]*Ants/);
+	await judy.goto('/contest/autumn');
+	await judy.getByRole('link', { name: 'See it without the freeze' }).click();
+	await judy.getByText('This scoreboard is not public.').waitFor();
+	assert.deepEqual(await places(judy), [['1', 'Bees'], ['2', 'Ants']]);
 
 	// The contest ends, and the host reveals the places.
 	pass(60);
