@@ -241,9 +241,13 @@
 
 	const markSection = () => {
 		const links = [...document.querySelectorAll(".sections a")];
-		const top = (link) => document.getElementById(link.hash.slice(1)).getBoundingClientRect().top;
-		const isAtEnd = innerHeight + scrollY > document.documentElement.scrollHeight - 2;
-		const current = isAtEnd && scrollY ? links.at(-1) : links.findLast((link) => top(link) < innerHeight / 3);
+		// What a closed fold hides has no place.
+		const placed = (section) => section.closest("details:not([open])") ?? section;
+		const top = (link) => placed(document.getElementById(link.hash.slice(1))).getBoundingClientRect().top;
+		// The last sections of a page cannot come to the top.
+		const isAtEnd = scrollY && innerHeight + scrollY > document.documentElement.scrollHeight - 2;
+		const chosen = links.find((link) => link.hash === location.hash && top(link) >= 0) ?? links.at(-1);
+		const current = isAtEnd ? chosen : links.findLast((link) => top(link) < innerHeight / 3);
 		for (const link of links) {
 			if (link === current) link.setAttribute("aria-current", "true");
 			else link.removeAttribute("aria-current");

@@ -368,6 +368,29 @@ scene('code of tasks and harnesses is highlighted, numbered and copied', async (
 	}
 });
 
+scene('the help copies the commands of an example and marks the section in view', async (come) => {
+	const page = await come();
+	await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+	await page.goto('/help/terminal');
+	const section = main(page).locator('#submit ~ .snippet').first();
+	assert.match(await section.locator('pre').textContent(), /^\$ sed [^]*\nPassed\./m);
+	await section.getByRole('button', { name: 'Copy' }).click();
+	await main(page).getByText('Copied').waitFor();
+	assert.match(await page.evaluate(() => navigator.clipboard.readText()),
+		/^sed -i .*\npodium submit mine\.py --wait$/);
+	const marked = () => page.locator('.sections [aria-current]').allTextContents();
+	for (const title of ['Come back later', 'Sign in']) {
+		await page.locator('.sections').getByRole('link', { name: title }).click();
+		await page.waitForFunction((wanted) =>
+			document.querySelector('.sections [aria-current]')?.textContent === wanted, title);
+		assert.deepEqual(await marked(), [title]);
+	}
+	await page.keyboard.press('End');
+	await page.waitForFunction(() =>
+		document.querySelector('.sections [aria-current]')?.textContent === 'In your shell');
+	await looksRight(page);
+});
+
 // ---- one ranking has the same numbers everywhere ----
 
 const NUMBERS = 'numbers';
