@@ -172,8 +172,8 @@ def a_problem_of_a_contest_says_that_it_waits_for_its_start():
 	site.hold_jobs()
 	create("early")
 	sql(
-		"INSERT INTO contests (id, name, title, starts_at, ends_at, rules) VALUES (7, 'cup', 'Cup', "
-		"'2099-01-02 03:04:00', '2099-02-02', ''); "
+		"INSERT INTO contests (id, name, title, starts_at, ends_at, rules) VALUES (7, 'cup', "
+		"'Cup', '2099-01-02 03:04:00', '2099-02-02', ''); "
 		"INSERT INTO contest_problems (contest_id, leaderboard_id, position) "
 		"SELECT 7, id, 1 FROM leaderboards WHERE name = 'early'"
 	)
