@@ -1,6 +1,6 @@
 /* Problem sets in the admin panel. Podium keeps an uploaded zip for one hour and shows the plan:
  * the leaderboards that it would create and change. After confirmation, Podium applies exactly this
- * plan. */
+ * plan. The page then shows what was done, and its upload cannot be applied again. */
 #include "cgi/admin/problem_set.h"
 
 #include "cgi/admin/upload.h"
@@ -63,6 +63,19 @@ int action_set_new(struct request *request)
 
 /* ---- the plan of an upload ---- */
 
+static const struct column APPLIED_COLUMNS[] = {
+	TEXT(struct applied_problem, name),
+	INTEGER(struct applied_problem, is_new),
+	INTEGER(struct applied_problem, exists),
+};
+static const struct statement APPLIED = SELECT(struct applied_problem, APPLIED_COLUMNS,
+	"SELECT a.name, a.is_new, l.id IS NOT NULL AS `exists` FROM applied_problems a "
+	"LEFT JOIN leaderboards l ON l.name = a.name WHERE a.upload_id = ? AND a.set_path = ? "
+	"ORDER BY a.name");
+static const struct statement NOTE_APPLIED =
+	COMMAND("INSERT IGNORE INTO applied_problems (upload_id, set_path, name, is_new) "
+			"VALUES (?, ?, ?, ?)");
+
 struct plan_input {
 	struct kept_upload kept;
 	struct fileset files, stock;
@@ -72,6 +85,14 @@ struct plan_input {
 bool plan_does_something(const struct problem_plan *plan)
 {
 	return plan->counts[PLAN_CREATE] + plan->counts[PLAN_CHANGE] > 0;
+}
+
+size_t applied_with(const struct set_view *view, bool is_new)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < view->applied_count; i++)
+		count += (view->applied[i].is_new != 0) == is_new;
+	return count;
 }
 
 static int read_upload(struct request *request, struct plan_input *input, struct set_view *view)
@@ -96,7 +117,9 @@ static const char *names_of(struct arena *arena, const struct problem_plan *plan
 {
 	const char *names = "";
 	for (size_t i = 0; i < plan->item_count; i++)
-		names = arena_printf(arena, "%s%s%s", names, i ? " " : "", plan->items[i].problem->name);
+		if (plan->items[i].action != PLAN_REFUSE || plan->items[i].before.id)
+			names = arena_printf(
+				arena, "%s%s%s", names, *names ? " " : "", plan->items[i].problem->name);
 	return names;
 }
 
@@ -114,16 +137,18 @@ static int make_plan(
 	int rc = problem_set_plan(request->db, request->arena, set, &input->stock, &input->planner,
 		&view->plan, request->error);
 	if (!rc)
+		rc = database_rows(request->db, request->arena, &APPLIED, &view->applied,
+			&view->applied_count, request->error, "is", view->id, set->path);
+	if (!rc)
 		view->names = names_of(request->arena, &view->plan);
 	return rc;
 }
 
 static int show_plan(struct request *request, const struct set_view *view)
 {
-	const char *title = !view->set || !*view->set->name ? "Problem set"
-		: plan_does_something(&view->plan)
-		? arena_printf(request->arena, "Preview of %s", view->set->name)
-		: view->set->name;
+	const char *title = view->set && *view->set->name ? arena_printf(request->arena,
+							view->applied_count ? "%s, applied" : "Preview of %s", view->set->name)
+													  : "Problem set";
 	struct page page = page_make(request, title, "admin");
 	admin_set_plan_page(&request->body, &page, view);
 	return 0;
@@ -165,12 +190,25 @@ static int apply_plan(
 	return 0;
 }
 
-static int redirect_to_plan(struct request *request, const struct set_view *view)
+/* Notes what was done, once all of the plan has been applied. */
+static int note_applied(struct request *request, const struct set_view *view)
+{
+	int rc = 0;
+	for (size_t i = 0; i < view->plan.item_count && !rc; i++) {
+		const struct plan_item *item = &view->plan.items[i];
+		if (item->action == PLAN_CREATE || item->action == PLAN_CHANGE)
+			rc = database_execute(request->db, &NOTE_APPLIED, request->error, "issi", view->id,
+				view->set->path, item->problem->name, (int64_t)(item->action == PLAN_CREATE));
+	}
+	return rc;
+}
+
+static int redirect_to_plan(
+	struct request *request, const struct set_view *view, const char *notice)
 {
 	cleanup_buffer struct buffer path = { 0 };
 	html_url_part(&path, view->set->path);
-	notice_leave(
-		request, "The plan was applied. This page compares the set with the leaderboards again.");
+	notice_leave(request, "%s", notice);
 	return redirect(request, "/admin/sets/%lld?set=%s", (long long)view->id, path.data);
 }
 
@@ -199,6 +237,9 @@ int action_set(struct request *request)
 		rc = make_plan(request, &input, chosen_path(request_form(request, "set")), &view);
 	if (rc)
 		return rc;
+	if (view.applied_count)
+		return redirect_to_plan(
+			request, &view, "This upload had been applied already, so nothing was done now.");
 	if (!view.set || strcmp(request_form_or(request, "plan", ""), view.plan.digest) != 0)
 		return show_conflict(request, &input, &view,
 			"The leaderboards were changed since this plan was shown, so nothing was done. Here is "
@@ -209,5 +250,6 @@ int action_set(struct request *request)
 	if (view.failure_count)
 		return show_conflict(request, &input, &view,
 			"Not all of the plan could be applied; the rest was. What is left is below.");
-	return redirect_to_plan(request, &view);
+	rc = note_applied(request, &view);
+	return rc ? rc : redirect_to_plan(request, &view, "The problem set was applied.");
 }

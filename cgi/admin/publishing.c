@@ -277,8 +277,14 @@ static int show_outcome(struct request *request, const struct leaderboard *befor
 		return rc;
 	const char *next = request_form(request, "next");
 	if (now.wanted_visibility && !before->wanted_visibility) {
-		notice_leave(
-			request, "Podium checks the task and publishes %s when the check passes.", now.name);
+		if (now.wanted_from_ms == TIME_NULL)
+			notice_leave(request, "Podium checks the task and publishes %s when the check passes.",
+				now.name);
+		else
+			notice_leave(request,
+				"Podium checks the task and publishes %s when its contest starts, if the check has "
+				"passed.",
+				now.name);
 		return redirect(request, "/admin/leaderboard/%s/dryrun", now.name);
 	}
 	notice_leave(request, "%s", action->outcome);

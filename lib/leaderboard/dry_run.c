@@ -80,11 +80,13 @@ struct sample {
 };
 static const struct column SAMPLE_COLUMNS[] = { TEXT(struct sample, path),
 	BLOB(struct sample, content) };
+/* A task that is a single file has its ref_kernel in reference_code, and beside it a stock
+ * reference.py without one (lib/task/single.c). So reference_code comes first. */
 static const struct statement REFERENCES = SELECT(struct sample, SAMPLE_COLUMNS,
 	"SELECT f.path, b.content FROM task_files f JOIN blobs b ON b.sha256 = f.sha256 "
 	"WHERE f.task_version_id = ? AND f.role = 'file' "
 	"AND f.path IN ('reference.py', 'reference_code.py', 'reference_code.cuh', "
-	"'reference_code.cu', 'reference_code.cpp') ORDER BY f.path LIMIT 1");
+	"'reference_code.cu', 'reference_code.cpp') ORDER BY f.path = 'reference.py', f.path LIMIT 1");
 
 static const struct statement IS_SEALED = SELECT(struct version, VERSION_COLUMNS,
 	"SELECT e.task_version_id AS id FROM task_engines e WHERE e.task_version_id = ? "
@@ -297,13 +299,17 @@ static bool has_right_sample(const struct task *task)
 	return false;
 }
 
-static void note_untried_reference(struct plan *plan, const struct task *task)
+/* `path`: the reference's file, or NULL. */
+static void note_untried_reference(struct plan *plan, const struct task *task, const char *path)
 {
-	buffer_text(plan->untried,
-		task->language == TASK_PY
-			? "The reference: reference.py has no function ref_kernel to submit as an answer. "
-			: "The reference: in CUDA C++ it shares a file with the check, so it cannot be "
-			  "submitted. ");
+	if (task->language == TASK_PY)
+		buffer_printf(plan->untried,
+			"The reference: %s has no function ref_kernel to submit as an answer. ",
+			path ? path : "the task");
+	else
+		buffer_text(plan->untried,
+			"The reference: in CUDA C++ it shares a file with the check, so it cannot be "
+			"submitted. ");
 	buffer_text(plan->untried,
 		has_right_sample(task) ? "The samples that must pass replace it.\n"
 							   : "No sample must pass either, so nothing shows that a right answer "
@@ -313,7 +319,7 @@ static void note_untried_reference(struct plan *plan, const struct task *task)
 static int add_reference(
 	struct database *db, struct plan *plan, const struct task *task, struct error *error)
 {
-	struct sample reference;
+	struct sample reference = { 0 };
 	const char *answer = NULL;
 	int rc = database_row(db, plan->arena, &REFERENCES, &reference, error, "i", plan->version_id);
 	if (rc && rc != ERROR_NOT_FOUND)
@@ -330,7 +336,7 @@ static int add_reference(
 	if (answer)
 		add_right_entry(plan, entry);
 	else
-		note_untried_reference(plan, task);
+		note_untried_reference(plan, task, reference.path);
 	return 0;
 }
 

@@ -437,6 +437,27 @@ def a_cuda_reference_compiled_with_the_answer_is_tried_too():
 
 
 @test
+def the_reference_of_a_task_that_is_a_single_file_is_in_reference_code():
+	folder = pathlib.Path(__file__).resolve().parents[3] / "tasks" / "prefixsum_single"
+	files = {
+		str(path.relative_to(folder)): path.read_text()
+		for path in folder.rglob("*")
+		if path.is_file()
+	}
+	ok(
+		carl.post(
+			"/admin/leaderboards/new",
+			[("name", "sums"), ("gpu", "CPU"), ("accepting", "1"), ("visibility", "hidden")],
+			[("task", "task.zip", zip_of(files))],
+		)
+	)
+	words = report("sums")
+	contains(words, "the reference passed passed as expected")
+	contains(words, "outcomes are as expected.")
+	lacks(words, "The reference:")
+
+
+@test
 def a_weak_check_and_a_wrong_expectation_are_reported():
 	make_board("weak", reference="", wrong="passed")
 	words = report("weak")
@@ -475,7 +496,7 @@ def one_dry_run_runs_at_a_time_and_only_creators_start_it():
 
 @test
 def deleting_a_leaderboard_deletes_its_dry_runs():
-	for board in ("sound", "weak", "timed", "bare", "whole", "kernel", "single"):
+	for board in ("sound", "weak", "timed", "bare", "whole", "kernel", "single", "sums"):
 		ok(carl.post(f"/admin/leaderboard/{board}/delete", [("name", board)]))
 	equal(
 		sql("SELECT (SELECT COUNT(*) FROM dry_runs) + (SELECT COUNT(*) FROM dry_run_entries)"),

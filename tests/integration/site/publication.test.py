@@ -168,6 +168,41 @@ def a_new_leaderboard_is_hidden_until_its_check_passes_and_then_becomes_public()
 
 
 @test
+def a_problem_of_a_contest_says_that_it_waits_for_its_start():
+	site.hold_jobs()
+	create("early")
+	sql(
+		"INSERT INTO contests (id, name, title, starts_at, ends_at, rules) VALUES (7, 'cup', "
+		"'Cup', '2099-01-02 03:04:00', '2099-02-02', ''); "
+		"INSERT INTO contest_problems (contest_id, leaderboard_id, position) "
+		"SELECT 7, id, 1 FROM leaderboards WHERE name = 'early'"
+	)
+	start, board = "its contest starts (2099-01-02 03:04 UTC)", "/leaderboard/early"
+	waits = (
+		f"The leaderboard stays hidden until {start} and the check has passed, then it becomes "
+		"public."
+	)
+	contains(check_page("early").words(), waits)
+	contains(
+		whole(carl.get(board)).words(), f"It becomes public when {start}, if its check has passed."
+	)
+	contains(
+		carl.get(f"/admin{board}/publishing").words(),
+		f"The leaderboard stays hidden until {start} and its check has passed.",
+	)
+	site.release_jobs()
+	passed = f"The check has passed. The leaderboard becomes public when {start}."
+	until(lambda: passed in check_page("early").words(), 60)
+	is_hidden("early")
+	page = check_page("early").text
+	lacks(page, "within seconds")
+	lacks(page, 'http-equiv="refresh"')
+	sql("UPDATE contests SET starts_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND")
+	becomes("early", "public")
+	sql("DELETE FROM contests")
+
+
+@test
 def a_leaderboard_that_has_passed_is_shown_again_without_another_check():
 	ok(publish("good", "save", visibility="hidden"))
 	is_hidden("good")
