@@ -31,6 +31,7 @@ struct submission_row {
 	struct blob_value sha256;
 	const char *note;  /* the author's private note */
 	int64_t withdrawn; /* the author withdrew it */
+	int64_t is_final;  /* the final standings of its contest were declared */
 	int64_t hidden;    /* only its author and who may read all of the leaderboard see it */
 	const char *hidden_reason;
 	const char *submitted_by; /* who submitted for the author or the team; NULL: the author */
@@ -224,6 +225,8 @@ bool submission_is_read(const struct request *request, const struct submission_r
 /* Whether the viewer is the author or may change the leaderboard. */
 bool submission_can_cancel(const struct request *request, const struct submission_row *row);
 bool submission_may_see_source(const struct request *request, const struct submission_row *row);
+/* Ends the sentence "Only its author sees the source": " until the deadline has passed". */
+const char *submission_source_until(struct arena *arena, const struct submission_row *row);
 /* Returns ERROR_FORBIDDEN with a message if the viewer may not see the source. `what` begins the
  * message: "The source is". */
 int submission_check_source(

@@ -787,8 +787,8 @@ int submission_read_view(
 	for (size_t i = 0; i < job_count; i++)
 		is_open = is_open || job_can_be_cancelled(&jobs[i]);
 	view->may_cancel = is_open && submission_can_cancel(request, row);
-	view->may_withdraw =
-		!is_open && view->is_author && !row->dry_run && strcmp(row->mode, "ranked") == 0;
+	view->may_withdraw = !is_open && view->is_author && !row->dry_run && !row->is_final
+		&& strcmp(row->mode, "ranked") == 0;
 	if (!view->may_see_source) {
 		drop_reports(answers[CASES].rows, answers[CASES].count);
 		return 0;

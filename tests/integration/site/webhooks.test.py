@@ -1028,7 +1028,7 @@ def during_a_freeze_no_time_and_no_verdict_is_sent():
 	sql(
 		"UPDATE webhook_events SET data = JSON_SET(data, '$.verdict', 'passed') "
 		"ORDER BY id DESC LIMIT 1; UPDATE webhook_deliveries SET state = 'waiting', attempts = 0, "
-		"next_at = UTC_TIMESTAMP(3) ORDER BY id DESC LIMIT 1"
+		f"next_at = UTC_TIMESTAMP(3) WHERE webhook_id = {hooks['mine']} ORDER BY id DESC LIMIT 1"
 	)
 	until(lambda: deliveries("mine", "d.state")[-1:] == [["withheld"]])
 	equal(len(receiver.bodies("/mine?key=hidden-word")), count + 1)
