@@ -5,6 +5,7 @@
 #include "cgi/http/paging.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/questions.h"
 #include "cgi/render/csv.h"
 #include "cgi/render/json.h"
 #include "cgi/render/markdown.h"
@@ -89,6 +90,28 @@ size_t standings_first_without_points(const struct standings *standings, size_t 
 	return first == from || to - first < few ? to : first;
 }
 
+enum { most_news = 10 };
+
+/* Announcements are plain text, answers are Markdown. */
+static int read_news(struct request *request, struct contest_view *view)
+{
+	struct news_item *items;
+	int rc = news_of_contest(request->db, request->arena, view->contest.id, request->viewer.id,
+		most_news, &items, &view->news_count, request->error);
+	if (rc)
+		return rc;
+	view->news = arena_array(request->arena, struct news_view, view->news_count + 1);
+	for (size_t i = 0; i < view->news_count; i++) {
+		view->news[i] = (struct news_view){ .item = &items[i] };
+		view->news_unread += items[i].is_new == 1;
+		if (!items[i].question)
+			continue;
+		view->news[i].question_html = question_html(request->arena, items[i].question);
+		view->news[i].html = question_html(request->arena, items[i].text);
+	}
+	return 0;
+}
+
 static int read_view(struct request *request, struct contest_view *view)
 {
 	const struct contest *contest = &view->contest;
@@ -104,6 +127,8 @@ static int read_view(struct request *request, struct contest_view *view)
 		&view->problems, &view->problem_count, request->error);
 	for (size_t i = 0; i < view->problem_count && !rc; i++)
 		view->sees_problems |= view->problems[i].is_seen != 0;
+	if (!rc)
+		rc = read_news(request, view);
 	if (!rc && view->has_board)
 		rc = standings_read(request->db, request->arena, contest, request->viewer.id,
 			&view->standings, request->error);
@@ -134,6 +159,24 @@ int page_contest(struct request *request)
 		rc = show_contest(request, &view);
 	request->may_be_cached = !rc;
 	return rc;
+}
+
+/* ---- news ---- */
+
+int action_contest_news(struct request *request)
+{
+	struct contest contest;
+	struct contest_problem *problems;
+	size_t count = 0;
+	const int64_t until_ms = news_read_until(request);
+	int rc = contest_of_request(request, &contest);
+	if (!rc)
+		rc = contest_problems(request->db, request->arena, contest.id, request->viewer.id,
+			&problems, &count, request->error);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = news_mark_read(
+			request->db, problems[i].leaderboard_id, request->viewer.id, until_ms, request->error);
+	return rc ? rc : redirect(request, "/contest/%s", contest.name);
 }
 
 /* ---- registration ---- */

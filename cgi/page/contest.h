@@ -6,6 +6,7 @@
 #include "cgi/http/request.h"
 #include "lib/contest/contest.h"
 #include "lib/contest/standings.h"
+#include "lib/question/news.h"
 
 struct contest_view {
 	struct contest contest;
@@ -19,9 +20,16 @@ struct contest_view {
 	size_t problem_count;
 	bool sees_problems; /* the viewer sees one of them, perhaps before the start */
 	struct standings standings;
-	struct paging paging;          /* of the scoreboard */
-	const struct team *team;       /* the viewer's team in the contest; NULL: none */
+	struct paging paging;    /* of the scoreboard */
+	const struct team *team; /* the viewer's team in the contest; NULL: none */
+	struct news_view *news;  /* answers for everybody and announcements, newest first */
+	size_t news_count, news_unread;
 	const char *code, *code_error; /* of the form for the registration */
+};
+
+struct news_view {
+	const struct news_item *item;
+	const char *question_html, *html; /* NULL: an announcement */
 };
 
 /* The reveal after `step` steps: each puts one contestant in the final place, the last one first.
