@@ -67,6 +67,7 @@ static const struct route ROUTES[] = {
 	{ METHOD_GET, "/contest/*.csv", page_contest_csv, ANYONE, 0 },
 	{ METHOD_GET, "/contest/*", page_contest, ANYONE, 0 },
 	{ METHOD_POST, "/contest/*/registration", action_contest_registration, LOGGED_IN, form_bytes },
+	{ METHOD_POST, "/contest/*/news", action_contest_news, LOGGED_IN, form_bytes },
 	{ METHOD_GET, "/contest/*/reveal", page_contest_reveal, CREATORS, 0 },
 	{ METHOD_GET, "/contest/*/unfrozen", page_contest_unfrozen, STAFF, 0 },
 	{ METHOD_GET, "/contest/*/certificate/*", page_certificate, LOGGED_IN, 0 },

@@ -12,6 +12,7 @@
 #include "lib/mail/mail.h"
 #include "lib/mail/message.h"
 #include "lib/mail/smtp.h"
+#include "lib/question/news.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +44,7 @@ struct mail {
 	struct blob_value unsubscribe_key;
 	int64_t is_stopped, is_wanted, is_true;
 	const char *leaderboard, *gpu, *by, *results, *reason;
-	int64_t submission_id, rank, deadline_ms, for_all;
+	int64_t submission_id, rank, deadline_ms, for_all, is_own;
 	const char *question, *answer;
 };
 static const struct column MAIL_COLUMNS[] = {
@@ -70,6 +71,7 @@ static const struct column MAIL_COLUMNS[] = {
 	INTEGER(struct mail, rank),
 	TIME(struct mail, deadline_ms),
 	INTEGER(struct mail, for_all),
+	INTEGER(struct mail, is_own),
 	TEXT(struct mail, question),
 	TEXT(struct mail, answer),
 };
@@ -99,29 +101,36 @@ static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
 	"    WHEN 'trouble' THEN COALESCE(l.creator_id = u.id AND u.role <> 'participant', FALSE) "
 	"    WHEN 'asked' THEN COALESCE(q.answered_at IS NULL AND " SQL_ANSWERS("u",
 		"l") ", FALSE) "
-			 "    WHEN 'answered' THEN COALESCE(q.unseen, FALSE) AND " SEES
-			 "    ELSE TRUE END AS is_true, "
-			 "  l.name AS leaderboard, m.gpu, w.name AS `by`, "
-			 "  (SELECT GROUP_CONCAT(CONCAT(o.gpu, ': ', COALESCE(o.verdict, o.state)) ORDER BY "
-			 "o.id "
-			 "    SEPARATOR '\\n') FROM jobs o WHERE o.submission_id = s.id) AS results, "
-			 "  j.reason, s.id AS submission_id, mine.place AS rank, " DEADLINE " AS deadline_ms, "
-			 "  q.for_all, q.text AS question, q.answer "
-			 "FROM mails m JOIN users u ON u.id = m.user_id "
-			 "LEFT JOIN mail_addresses a ON a.user_id = m.user_id "
-			 "LEFT JOIN leaderboards l ON l.id = m.leaderboard_id " JOIN_OWN
-			 "LEFT JOIN users w ON w.id = m.other_id AND m.kind = 'overtaken' "
-			 "LEFT JOIN ranking mine ON m.kind = 'overtaken' AND mine.leaderboard_id = l.id "
-			 "  AND mine.task_version_id = l.task_version_id AND mine.gpu = m.gpu "
-			 "  AND mine.user_id = " OWN " "
-			 "LEFT JOIN ranking theirs ON m.kind = 'overtaken' AND theirs.leaderboard_id = l.id "
-			 "  AND theirs.task_version_id = l.task_version_id AND theirs.gpu = m.gpu "
-			 "  AND theirs.user_id = w.id "
-			 "LEFT JOIN jobs j ON j.id = m.other_id AND m.kind = 'trouble' "
-			 "LEFT JOIN questions q ON q.id = m.other_id AND m.kind IN ('asked', 'answered') "
-			 "LEFT JOIN submissions s ON s.id = IF(m.kind = 'finished', m.other_id, "
-			 "j.submission_id) "
-			 "WHERE m.id = ?");
+			 "    WHEN 'answered' THEN COALESCE(IF(q.user_id = u.id, q.unseen, q.for_all "
+			 "      AND q.answered_at > " SQL_SEEN_UNTIL("u.id",
+				 "l.id") "), FALSE) AND " SEES "    ELSE TRUE END AS is_true, "
+						 "  l.name AS leaderboard, m.gpu, w.name AS `by`, "
+						 "  (SELECT GROUP_CONCAT(CONCAT(o.gpu, ': ', COALESCE(o.verdict, o.state)) "
+						 "ORDER BY "
+						 "o.id "
+						 "    SEPARATOR '\\n') FROM jobs o WHERE o.submission_id = s.id) AS "
+						 "results, "
+						 "  j.reason, s.id AS submission_id, mine.place AS rank, " DEADLINE
+						 " AS deadline_ms, "
+						 "  q.for_all, q.user_id = u.id AS is_own, q.text AS question, q.answer "
+						 "FROM mails m JOIN users u ON u.id = m.user_id "
+						 "LEFT JOIN mail_addresses a ON a.user_id = m.user_id "
+						 "LEFT JOIN leaderboards l ON l.id = m.leaderboard_id " JOIN_OWN
+						 "LEFT JOIN users w ON w.id = m.other_id AND m.kind = 'overtaken' "
+						 "LEFT JOIN ranking mine ON m.kind = 'overtaken' AND mine.leaderboard_id = "
+						 "l.id "
+						 "  AND mine.task_version_id = l.task_version_id AND mine.gpu = m.gpu "
+						 "  AND mine.user_id = " OWN " "
+						 "LEFT JOIN ranking theirs ON m.kind = 'overtaken' AND "
+						 "theirs.leaderboard_id = l.id "
+						 "  AND theirs.task_version_id = l.task_version_id AND theirs.gpu = m.gpu "
+						 "  AND theirs.user_id = w.id "
+						 "LEFT JOIN jobs j ON j.id = m.other_id AND m.kind = 'trouble' "
+						 "LEFT JOIN questions q ON q.id = m.other_id AND m.kind IN ('asked', "
+						 "'answered') "
+						 "LEFT JOIN submissions s ON s.id = IF(m.kind = 'finished', m.other_id, "
+						 "j.submission_id) "
+						 "WHERE m.id = ?");
 
 struct claim {
 	struct arena *arena;
@@ -216,6 +225,7 @@ static int compose(struct database *db, struct arena *arena, const struct config
 		.question = mail->question,
 		.answer = mail->answer,
 		.for_all = mail->for_all == 1,
+		.is_own = mail->is_own == 1,
 		.unsubscribe = unsubscribe_address(arena, config, mail),
 	};
 	int rc = make_link(db, arena, config, mail, &facts.link, error);

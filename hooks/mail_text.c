@@ -119,12 +119,13 @@ static const char *write_answered(
 	struct arena *arena, const struct mail_facts *facts, struct buffer *text)
 {
 	buffer_printf(text,
-		"You asked about %s:\n\n%s\n\nThe answer, which %s:\n\n%s\n\n"
+		"%s asked about %s:\n\n%s\n\nThe answer, which %s:\n\n%s\n\n"
 		"All questions about this leaderboard:\n%s/leaderboard/%s/questions\n",
-		facts->leaderboard, facts->question,
+		facts->is_own ? "You" : "A contestant", facts->leaderboard, facts->question,
 		facts->for_all ? "everybody can read" : "only you can read", facts->answer, facts->site,
 		facts->leaderboard);
-	return arena_printf(arena, "Your question about %s was answered", facts->leaderboard);
+	return arena_printf(arena, "%s question about %s was answered", facts->is_own ? "Your" : "A",
+		facts->leaderboard);
 }
 
 static const struct {

@@ -19,6 +19,7 @@ struct mail_facts {
 	int64_t deadline_ms;
 	const char *question, *answer;
 	bool for_all;                   /* everybody reads the answer */
+	bool is_own;                    /* the recipient asked */
 	const char *link, *unsubscribe; /* complete addresses; unsubscribe NULL: none */
 };
 

@@ -175,7 +175,10 @@ static void say_ranked(struct buffer *out, const json_t *data)
 
 static void title_job(struct buffer *out, const json_t *data)
 {
-	append_name(out, data, "verdict");
+	if (has_value(data, "verdict"))
+		append_name(out, data, "verdict");
+	else
+		buffer_text(out, "pending");
 	buffer_text(out, " on ");
 	append_place(out, data);
 }

@@ -60,10 +60,11 @@ static const struct column DELIVERY_COLUMNS[] = {
 };
 #define MAY_BE_SENT \
 	SQL_MAY_HEAR("h", "l") \
-	" AND (e.job_id IS NULL OR (" SQL_MAY_BE_TOLD("s") " AND (e.event = 'job' OR " SQL_IS_RANKED( \
-		"s", "j") "))) " \
-				  "AND (e.event <> 'answered' OR EXISTS (SELECT 1 FROM questions q " \
-				  "WHERE q.id = JSON_VALUE(e.data, '$.question') AND q.for_all))"
+	" AND (e.job_id IS NULL OR (" SQL_MAY_BE_TOLD("s") " AND (" SQL_IS_RANKED( \
+		"s", "j") " OR (e.event = 'job' AND NOT (" SQL_IS_WITHHELD("l", \
+		"j") " AND JSON_VALUE(e.data, '$.verdict') IS NOT NULL))))) " \
+			 "AND (e.event <> 'answered' OR EXISTS (SELECT 1 FROM questions q " \
+			 "WHERE q.id = JSON_VALUE(e.data, '$.question') AND q.for_all))"
 #define CREATOR_RIGHT SQL_RIGHT_OF("m", "o")
 /* Reads a webhook's next delivery, and whether Podium may still send it. Since the event, the
  * event's subject may have been hidden, or the webhook's creator may have lost the right to see it.

@@ -2,6 +2,7 @@
 #include "cgi/api/admin.h"
 #include "cgi/api/calls.h"
 #include "cgi/page/questions.h"
+#include "lib/base/format.h"
 
 static json_t *question_json(const struct question *one)
 {
@@ -67,7 +68,7 @@ int api_questions_read(struct request *request)
 	int rc = shown_leaderboard_by_name(request, request->path_parameters[0], &shown);
 	if (!rc)
 		rc = questions_mark_read(
-			request->db, shown.leaderboard.id, request->viewer.id, request->error);
+			request->db, shown.leaderboard.id, request->viewer.id, now_ms(), request->error);
 	return rc ? rc : respond_nothing(request);
 }
 

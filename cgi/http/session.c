@@ -9,6 +9,7 @@
 #include "lib/base/format.h"
 #include "lib/job/job.h"
 #include "lib/leaderboard/right.h"
+#include "lib/question/news.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct session_row {
 	int64_t must_change_password, seen_at_ms, held, overtaken, has_role, in_teams;
 	const char *opened_with, *factor;
 	int64_t awaits_factor, confirmed_at_ms, has_factor;
+	const char *news_contest;
 };
 static const struct column SESSION_COLUMNS[] = {
 	INTEGER(struct session_row, user_id),
@@ -43,10 +45,12 @@ static const struct column SESSION_COLUMNS[] = {
 	INTEGER(struct session_row, has_factor),
 	INTEGER(struct session_row, has_role),
 	INTEGER(struct session_row, in_teams),
+	TEXT(struct session_row, news_contest),
 };
 #define HELD_JOB SQL_IS_HELD("j")
 #define HAS_ROLE SQL_HAS_ROLE("u")
 #define IN_TEAMS SQL_IN_TEAMS("u.id")
+#define NEWS_CONTEST SQL_CONTEST_WITH_NEWS("u.id")
 #define OVERTAKEN SQL_IS_OVERTAKEN("s.user_id")
 #define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUMNS,
@@ -54,7 +58,8 @@ static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUM
 	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " HELD_JOB "), 0) AS held, " OVERTAKEN
 	" AS overtaken, s.opened_with, s.factor, s.awaits_factor, s.confirmed_at AS "
 	"confirmed_at_ms, " OWN_FACTOR " AS has_factor, " HAS_ROLE " AS has_role, " IN_TEAMS
-	" AS in_teams FROM sessions s JOIN users u ON u.id = s.user_id "
+	" AS in_teams, " NEWS_CONTEST
+	" AS news_contest FROM sessions s JOIN users u ON u.id = s.user_id "
 	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) "
 	"AND u.banned_at IS NULL AND u.deleted_at IS NULL AND u.kind = 'person'");
 static const struct statement SEEN =
@@ -172,6 +177,7 @@ int session_recognise(struct request *request)
 		.has_role = row.has_role,
 		.must_change_password = row.must_change_password && request->config->passwords,
 		.held = row.held,
+		.news_contest = row.news_contest,
 		.opened_with = row.opened_with,
 		.factor = row.factor,
 		.confirmed_at_ms = row.confirmed_at_ms,

@@ -5,6 +5,7 @@
 #include "cgi/http/paging.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/page/pages.h"
+#include "cgi/page/questions.h"
 #include "cgi/render/csv.h"
 #include "cgi/render/json.h"
 #include "cgi/render/markdown.h"
@@ -121,6 +122,28 @@ static bool reads_all(const struct contest_view *view)
 	return reads;
 }
 
+enum { most_news = 10 };
+
+/* Announcements are plain text, answers are Markdown. */
+static int read_news(struct request *request, struct contest_view *view)
+{
+	struct news_item *items;
+	int rc = news_of_contest(request->db, request->arena, view->contest.id, request->viewer.id,
+		most_news, &items, &view->news_count, request->error);
+	if (rc)
+		return rc;
+	view->news = arena_array(request->arena, struct news_view, view->news_count + 1);
+	for (size_t i = 0; i < view->news_count; i++) {
+		view->news[i] = (struct news_view){ .item = &items[i] };
+		view->news_unread += items[i].is_new == 1;
+		if (!items[i].question)
+			continue;
+		view->news[i].question_html = question_html(request->arena, items[i].question);
+		view->news[i].html = question_html(request->arena, items[i].text);
+	}
+	return 0;
+}
+
 /* Reads all but the scoreboard. */
 static int read_problems(struct request *request, struct contest_view *view)
 {
@@ -139,7 +162,7 @@ static int read_problems(struct request *request, struct contest_view *view)
 	for (size_t i = 0; i < view->problem_count && !rc; i++)
 		view->sees_problems |= view->problems[i].is_seen != 0;
 	view->reads_all = !rc && reads_all(view);
-	return rc;
+	return rc ? rc : read_news(request, view);
 }
 
 static int make_pages(struct request *request, struct contest_view *view)
@@ -215,6 +238,24 @@ int page_contest_unfrozen(struct request *request)
 		arena_printf(request->arena, "%s without the freeze", view.contest.title), "contests");
 	contest_unfrozen_page(&request->body, &page, &view);
 	return 0;
+}
+
+/* ---- news ---- */
+
+int action_contest_news(struct request *request)
+{
+	struct contest contest;
+	struct contest_problem *problems;
+	size_t count = 0;
+	const int64_t until_ms = news_read_until(request);
+	int rc = contest_of_request(request, &contest);
+	if (!rc)
+		rc = contest_problems(request->db, request->arena, contest.id, request->viewer.id,
+			&problems, &count, request->error);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = news_mark_read(
+			request->db, problems[i].leaderboard_id, request->viewer.id, until_ms, request->error);
+	return rc ? rc : redirect(request, "/contest/%s", contest.name);
 }
 
 /* ---- registration ---- */

@@ -6,6 +6,7 @@
 #include "cgi/http/request.h"
 #include "lib/contest/contest.h"
 #include "lib/contest/standings.h"
+#include "lib/question/news.h"
 
 struct contest_view {
 	struct contest contest;
@@ -24,7 +25,14 @@ struct contest_view {
 	const char *subpage;           /* the end of its address: "" or "/unfrozen" */
 	struct paging paging;          /* of the scoreboard */
 	const struct team *team;       /* the viewer's team in the contest; NULL: none */
+	struct news_view *news;  /* answers for everybody and announcements, newest first */
+	size_t news_count, news_unread;
 	const char *code, *code_error; /* of the form for the registration */
+};
+
+struct news_view {
+	const struct news_item *item;
+	const char *question_html, *html; /* NULL: an announcement */
 };
 
 /* The reveal after `step` steps: each puts one contestant in the final place, the last one first.

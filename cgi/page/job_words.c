@@ -260,12 +260,6 @@ static bool is_held(const struct submission_row *row, const struct job_row *job)
 	return job->is_held == 1;
 }
 
-static bool is_withheld(const struct submission_row *row, const struct job_row *job)
-{
-	(void)row;
-	return job->is_withheld;
-}
-
 static bool job_is_frozen(const struct submission_row *row, const struct job_row *job)
 {
 	return row->frozen_at_ms != TIME_NULL && job->finished_at_ms > row->frozen_at_ms;
@@ -284,7 +278,6 @@ static const struct {
 	{ is_practice, " after the deadline, so it is practice and not ranked." },
 	{ is_held_unseen, "; it is not ranked yet." },
 	{ is_held, ". The result is held for review: an admin checks it before it is ranked." },
-	{ is_withheld, ". The ranking is frozen; the times are shown when the freeze is lifted." },
 	{ job_is_frozen, ". The ranking is frozen; this counts when the freeze is lifted." },
 };
 
@@ -310,7 +303,9 @@ static void describe_ended(
 	const struct submission_row *row, const struct job_row *job, struct buffer *out)
 {
 	bool has_passed = verdict_from_name(job->verdict) == VERDICT_PASSED;
-	if (job->stopping == 1) {
+	if (job->is_withheld) {
+		buffer_text(out, "The ranking is frozen. Others see the result when the freeze is lifted.");
+	} else if (job->stopping == 1) {
 		buffer_printf(out, "Cancelling: worker %s is stopping it.",
 			job->lease_owner ? job->lease_owner : "unknown");
 	} else if (was_rejected(job)) {
@@ -321,10 +316,6 @@ static void describe_ended(
 		buffer_printf(out, " on %s.", job->gpu);
 	} else if (could_be_ranked(row, job)) {
 		describe_unranked(row, job, out);
-	} else if (has_passed && job->is_withheld) {
-		buffer_printf(out,
-			"Passed on %s. The ranking is frozen; the times are shown when the freeze is lifted.",
-			job->gpu);
 	} else {
 		buffer_text(out, verdict_advice(verdict_from_name(job->verdict)));
 		buffer_text(out, has_passed ? " Only the mode ranked counts in the ranking." : "");

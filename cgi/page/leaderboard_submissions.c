@@ -21,11 +21,14 @@ static const struct column SUBMITTED_COLUMNS[] = {
 	REAL(struct submitted_job, score_err_ns),
 };
 #define IS_SHOWN SQL_IS_SHOWN("s", "l")
+#define RESULT_IS_SHOWN SQL_MAY_SEE_RESULT("s", "l", "j")
 #define TIMES_ARE_SHOWN SQL_MAY_SEE_TIMES("s", "l", "j")
 /* The inner query reads one page in the order of its index. */
 static const struct statement SUBMITTED = SELECT(struct submitted_job, SUBMITTED_COLUMNS,
 	"SELECT s.id AS submission_id, s.user_id, s.submitted_at AS submitted_at_ms, u.name AS user, "
-	"s.mode, j.gpu, j.state, j.verdict, IF(" TIMES_ARE_SHOWN ", j.score_ns, NULL) AS score_ns, "
+	"s.mode, j.gpu, IF(" RESULT_IS_SHOWN ", j.state, 'pending') AS state, "
+	"IF(" RESULT_IS_SHOWN ", j.verdict, NULL) AS verdict, IF(" TIMES_ARE_SHOWN
+	", j.score_ns, NULL) AS score_ns, "
 	"j.score_err_ns "
 	"FROM (SELECT s.id FROM submissions s FORCE INDEX (submissions_leaderboard) "
 	"JOIN leaderboards l ON l.id = s.leaderboard_id "
@@ -42,8 +45,8 @@ int leaderboard_submissions(struct request *request, const struct shown_leaderbo
 	struct submitted_job *jobs;
 	int64_t before = query_number(request, "before", INT64_MAX);
 	int rc = database_rows(request->db, request->arena, &SUBMITTED, &jobs, &view.count,
-		request->error, "iiiii", request->viewer.id, shown->leaderboard.id, before,
-		request->viewer.id, (int64_t)submissions_per_page);
+		request->error, "iiiiiii", request->viewer.id, request->viewer.id, request->viewer.id,
+		shown->leaderboard.id, before, request->viewer.id, (int64_t)submissions_per_page);
 	if (rc)
 		return rc;
 	size_t submissions = 0;

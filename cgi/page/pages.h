@@ -9,7 +9,7 @@
 handler page_home;
 /* contest.c, contest_certificate.c; in cgi/admin: contest.c */
 handler page_contests, page_contest, page_contest_csv, action_contest_registration,
-	page_contest_reveal, page_contest_unfrozen, page_certificate;
+	action_contest_news, page_contest_reveal, page_contest_unfrozen, page_certificate;
 handler page_contest_new, action_contest_new, page_contest_manage, action_contest_manage;
 /* team.c */
 handler page_teams, action_teams;

@@ -4,6 +4,10 @@
 #include "cgi/http/paging.h"
 #include "cgi/http/rate_limit.h"
 #include "cgi/page/pages.h"
+#include "cgi/render/html.h"
+#include "cgi/render/markdown.h"
+#include "lib/base/format.h"
+#include "lib/base/scope.h"
 #include "templates/questions.h"
 
 #include <stdlib.h>
@@ -13,6 +17,20 @@ enum { most_open_shown = 200 };
 static const struct rate_limit QUESTIONS_OF_USER = { "ask questions", 20, 3600 };
 
 /* ---- the page ---- */
+
+const char *question_html(struct arena *arena, const char *text)
+{
+	enum { top_heading = 4, most_html_bytes = 8 * question_most_bytes };
+	cleanup_buffer struct buffer html = { 0 };
+	markdown_render(&html, text, strlen(text), top_heading);
+	if (html.length > most_html_bytes) {
+		buffer_clear(&html);
+		buffer_text(&html, "<p class=\"plain\">");
+		html_text(&html, text);
+		buffer_text(&html, "</p>");
+	}
+	return arena_strdup(arena, buffer_string(&html));
+}
 
 static int read_questions(struct request *request, struct questions_view *view)
 {
@@ -35,8 +53,8 @@ static int read_questions(struct request *request, struct questions_view *view)
 		view->count = questions_per_page;
 		view->before = rows[view->count - 1].id;
 	}
-	for (size_t i = 0; i < view->count; i++)
-		view->unread += rows[i].is_unseen == 1;
+	if (!view->may_answer)
+		view->unread = view->shown->unread_questions;
 	return 0;
 }
 
@@ -44,6 +62,7 @@ static int show_questions(struct request *request, struct questions_view *view)
 {
 	const struct leaderboard *leaderboard = &view->shown->leaderboard;
 	struct error own = { 0 }, *refusal = request->error;
+	view->arena = request->arena;
 	view->may_answer = view->shown->viewer_right >= RIGHT_READ;
 	view->may_ask = request->viewer.id && leaderboard->archived_at_ms == TIME_NULL;
 	request->error = &own;
@@ -106,6 +125,12 @@ static int answer_one(struct request *request, struct questions_view *view)
 	return question_answer(request->db, &answering, request->error);
 }
 
+int64_t news_read_until(struct request *request)
+{
+	int64_t until_ms = strtoll(request_form_or(request, "until", ""), NULL, 10), now = now_ms();
+	return until_ms > 0 && until_ms < now ? until_ms : now;
+}
+
 int action_questions(struct request *request)
 {
 	struct shown_leaderboard shown;
@@ -128,8 +153,8 @@ int action_questions(struct request *request)
 		rc = answer_one(request, &view);
 		done = "The answer was sent.";
 	} else if (strcmp(action, "read") == 0)
-		rc = questions_mark_read(
-			request->db, shown.leaderboard.id, request->viewer.id, request->error);
+		rc = questions_mark_read(request->db, shown.leaderboard.id, request->viewer.id,
+			news_read_until(request), request->error);
 	else
 		rc = fail(
 			request->error, ERROR_INPUT, "This page has no such action; reload it and try again.");

@@ -6,18 +6,28 @@
 #include "lib/question/question.h"
 
 struct questions_view {
+	struct arena *arena;
 	const struct shown_leaderboard *shown;
 	bool may_answer, may_ask;
 	const struct question *open; /* for those who answer: all that wait for an answer */
 	size_t open_count;
 	const struct question *rows; /* the others, newest first */
-	size_t count, unread;        /* unread: answers to the viewer's own questions */
-	int64_t before;              /* of the link to older ones; 0: none */
+	size_t count;
+	int64_t unread; /* answers and news for the viewer (lib/question/news.h) */
+	int64_t before; /* of the link to older ones; 0: none */
 	/* A refused form, as typed. answer_id 0: it asked. */
 	const char *text, *text_error, *answer, *answer_error;
 	int64_t answer_id;
 	bool for_all;
 };
+
+/* A question or an answer, Markdown, as HTML that is safe to print. Text that would become much
+ * longer is printed as it is: a page shows many texts. */
+const char *question_html(struct arena *arena, const char *text);
+
+/* Until when a form marks news as read: when its page was made, because what came later was not on
+ * it. */
+int64_t news_read_until(struct request *request);
 
 /* Asks in the viewer's name, at most some times an hour. The error's field is text. */
 int question_send_limited(

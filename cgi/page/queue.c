@@ -35,6 +35,7 @@ static const struct column JOB_COLUMNS[] = {
 	INTEGER(struct queue_job, author_id),
 	INTEGER(struct queue_job, leaderboard_id),
 	INTEGER(struct queue_job, is_public),
+	INTEGER(struct queue_job, is_frozen),
 	INTEGER(struct queue_job, dry_run),
 	INTEGER(struct queue_job, priority),
 	REAL(struct queue_job, expected_ms),
@@ -44,6 +45,7 @@ static const struct column JOB_COLUMNS[] = {
  * Queued jobs have no lease, so the index sorts them by ID. */
 #define EXPECTED_MS \
 	SQL_EXPECTED_MS("s.task_version_id", "j.gpu", "IF(c.id IS NULL, s.mode, 'comparison')")
+#define IS_FROZEN SQL_IS_FROZEN("l")
 #define JOBS_IN(state, since) \
 	"(SELECT j.id, s.id AS submission_id, l.name AS leaderboard, j.user_id, u.name AS user, " \
 	"j.gpu, CASE WHEN c.id IS NOT NULL THEN 'comparison' " \
@@ -51,7 +53,8 @@ static const struct column JOB_COLUMNS[] = {
 	"WHEN s.dry_run THEN 'dry run' ELSE s.mode END AS mode, " \
 	"j.state, j.progress, j.attempt, j.lease_owner, j." since " AS since_ms, " \
 	"c.id AS comparison_id, r.id AS rival_id, ru.name AS rival, s.user_id AS author_id, " \
-	"l.id AS leaderboard_id, l.visibility = 'public' AS is_public, s.dry_run, " \
+	"l.id AS leaderboard_id, l.visibility = 'public' AS is_public, " IS_FROZEN \
+	" AS is_frozen, s.dry_run, " \
 	"j.priority, " EXPECTED_MS " AS expected_ms, " \
 	"IF(j.state = 'running', " \
 	"TIMESTAMPDIFF(MICROSECOND, j.started_at, UTC_TIMESTAMP(3)) / 1000, NULL) AS running_ms " \
@@ -133,22 +136,23 @@ static bool has_private(const struct queue_view *view)
 	return false;
 }
 
-static bool has_dry_runs(const struct queue_view *view)
+/* Whether a job shows more to those who may read all of its leaderboard. */
+static bool has_secrets(const struct queue_view *view)
 {
 	for (size_t i = 0; i < view->job_count; i++)
-		if (view->jobs[i].dry_run)
+		if (view->jobs[i].dry_run || view->jobs[i].is_frozen)
 			return true;
 	return false;
 }
 
-/* Sets which jobs the visitor may see: as SQL_MAY_SEE and SQL_MAY_SEE_TRIAL say
- * (lib/leaderboard/visibility.h). */
+/* Sets which jobs the visitor may see, as SQL_MAY_SEE and SQL_MAY_SEE_TRIAL say, and of which also
+ * the progress, as SQL_MAY_SEE_RESULT says (lib/leaderboard/visibility.h). */
 static int mark_visible(struct request *request, struct queue_view *view)
 {
 	const struct viewer *viewer = &request->viewer;
 	struct seen_leaderboards seen = { 0 }, read = { 0 };
 	int rc = has_private(view) ? seen_leaderboards_read(request, &seen) : 0;
-	if (!rc && viewer->id && has_dry_runs(view))
+	if (!rc && viewer->id && has_secrets(view))
 		rc = database_rows(request->db, request->arena, &READ_LEADERBOARDS, &read.ids, &read.count,
 			request->error, "i", viewer->id);
 	for (size_t i = 0; i < view->job_count && !rc; i++) {
@@ -157,6 +161,8 @@ static int mark_visible(struct request *request, struct queue_view *view)
 			|| seen_leaderboards_have(&read, job->leaderboard_id);
 		job->visible = (job->is_public || seen_leaderboards_have(&seen, job->leaderboard_id))
 			&& (!job->dry_run || is_read);
+		if (job->is_frozen && !is_read)
+			job->progress = "";
 	}
 	return rc;
 }

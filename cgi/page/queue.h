@@ -10,7 +10,7 @@
 
 struct queue_job {
 	int64_t id, submission_id, user_id, author_id, leaderboard_id, attempt, since_ms;
-	int64_t is_public, dry_run; /* the leaderboard; the submission */
+	int64_t is_public, is_frozen, dry_run; /* the leaderboard twice; the submission */
 	const char *leaderboard, *user, *gpu, *mode, *state, *progress, *lease_owner;
 	int64_t comparison_id; /* ID of the comparison; SQL_NULL_INTEGER: the job is no comparison */
 	int64_t rival_id;      /* the rival's submission in a comparison; else SQL_NULL_INTEGER */

@@ -45,19 +45,21 @@ enum { reload_s = 2 };
 
 const char *submission_state(const struct job_row *jobs, size_t count)
 {
-	bool queued = false;
+	bool queued = false, pending = false;
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(jobs[i].state, "running") == 0 || jobs[i].stopping == 1)
 			return "running";
 		queued = queued || strcmp(jobs[i].state, "queued") == 0;
+		pending = pending || jobs[i].is_withheld;
 	}
-	return queued ? "queued" : "done";
+	return queued ? "queued" : pending ? "pending" : "done";
 }
 
-/* Whether all jobs and comparisons are over, so that the page no longer changes. */
+/* Whether the page no longer changes: all jobs and comparisons are over, or a freeze hides them. */
 static bool is_settled(const struct job_row *jobs, size_t count)
 {
-	bool open = strcmp(submission_state(jobs, count), "done") != 0;
+	const char *state = submission_state(jobs, count);
+	bool open = strcmp(state, "done") != 0 && strcmp(state, "pending") != 0;
 	for (size_t i = 0; i < count; i++)
 		for (size_t c = 0; c < jobs[i].comparison_count; c++)
 			open = open || head_to_head_is_open(&jobs[i].comparisons[c]);

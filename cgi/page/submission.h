@@ -31,6 +31,7 @@ struct submission_row {
 	struct blob_value sha256;
 	const char *note;  /* the author's private note */
 	int64_t withdrawn; /* the author withdrew it */
+	int64_t is_final;  /* the final standings of its contest were declared */
 	int64_t hidden;    /* only its author and who may read all of the leaderboard see it */
 	const char *hidden_reason;
 	const char *submitted_by; /* who submitted for the author or the team; NULL: the author */
@@ -100,9 +101,9 @@ struct job_row {
 	const char *held_reason; /* NULL if the viewer may not see it */
 	int64_t is_held;         /* passed, but waits for an admin's review */
 	/* The viewer may not see the times, because an admin holds or has rejected the result, or
-	 * because it finished after the freeze. The author and admins always see them. */
+	 * because of the freeze. The author and admins always see them. */
 	bool hides_times;
-	bool is_withheld; /* hidden from the viewer by the freeze */
+	bool is_withheld; /* by the freeze: the state is "pending", and nothing else is set */
 	int64_t attempt;
 	const char *lease_owner;
 	int64_t queued_at_ms, started_at_ms, finished_at_ms;
@@ -224,6 +225,8 @@ bool submission_is_read(const struct request *request, const struct submission_r
 /* Whether the viewer is the author or may change the leaderboard. */
 bool submission_can_cancel(const struct request *request, const struct submission_row *row);
 bool submission_may_see_source(const struct request *request, const struct submission_row *row);
+/* Ends the sentence "Only its author sees the source": " until the deadline has passed". */
+const char *submission_source_until(struct arena *arena, const struct submission_row *row);
 /* Returns ERROR_FORBIDDEN with a message if the viewer may not see the source. `what` begins the
  * message: "The source is". */
 int submission_check_source(
@@ -233,8 +236,8 @@ int submission_read_source(
 	struct request *request, const struct submission_row *row, struct blob_value *content);
 
 /* submission_state returns "running" while a job is running or stopping, else "queued" while a job
- * is queued, else "done". submission_verdict returns the worst verdict of all jobs, or NULL until
- * every job has a verdict. */
+ * is queued, else "pending" if a freeze hides the state of a job, else "done". submission_verdict
+ * returns the worst verdict of all jobs, or NULL until every job has a verdict. */
 const char *submission_state(const struct job_row *jobs, size_t count);
 const char *submission_verdict(const struct job_row *jobs, size_t count);
 

@@ -30,6 +30,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	BLOB(struct submission_row, sha256),
 	TEXT(struct submission_row, note),
 	INTEGER(struct submission_row, withdrawn),
+	INTEGER(struct submission_row, is_final),
 	INTEGER(struct submission_row, hidden),
 	TEXT(struct submission_row, hidden_reason),
 	TEXT(struct submission_row, disqualified),
@@ -56,7 +57,9 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		"  " MAY_SEE_SOURCE " AS may_see_source, " POLICY \
 		" AS sources, s.source_license AS license, s.practice, s.dry_run, " \
 		"  l.frozen_at AS frozen_at_ms, s.sha256, s.note, s.withdrawn_at IS NOT " \
-		"NULL AS withdrawn, " \
+		"NULL AS withdrawn, EXISTS (SELECT 1 FROM contest_problems p JOIN contests c " \
+		"ON c.id = p.contest_id WHERE p.leaderboard_id = l.id AND c.final_at IS NOT NULL) " \
+		"AS is_final, " \
 		"  s.hidden_at IS NOT NULL AS hidden, s.hidden_reason, " DISQUALIFICATION \
 		" AS disqualified, " SQL_SUBMITTED_BY( \
 			"s") " AS submitted_by, " task ", " source " AS source " \
@@ -152,13 +155,18 @@ int submission_of_author(struct request *request, const char *deed, struct submi
 		: fail(request->error, ERROR_FORBIDDEN, "Only its author may %s.", deed);
 }
 
+const char *submission_source_until(struct arena *arena, const struct submission_row *row)
+{
+	return source_policy_until(arena, row->sources, row->frozen_at_ms != TIME_NULL);
+}
+
 int submission_check_source(
 	struct request *request, const struct submission_row *row, const char *what)
 {
 	return submission_may_see_source(request, row)
 		? 0
 		: fail(request->error, ERROR_FORBIDDEN, "%s its author's%s.", what,
-			row->dry_run ? "" : source_policy_named(row->sources)->until);
+			row->dry_run ? "" : submission_source_until(request->arena, row));
 }
 
 int submission_read_source(

@@ -77,12 +77,14 @@ static const struct column ROW_COLUMNS[] = {
 	TEXT(struct submission_diff_row, rank_reason),
 	TEXT(struct submission_diff_row, rank_other),
 };
+#define MAY_SEE_RESULT SQL_MAY_SEE_RESULT("s", "l", "j")
 #define MAY_SEE_TIMES SQL_MAY_SEE_TIMES("s", "l", "j")
 #define HAS_FILE_TIME SQL_HAS_SCORE("s", "j") " AND " SQL_IS_MEASURED("s", "j")
 static const struct statement ROWS = SELECT(struct submission_diff_row, ROW_COLUMNS,
 	"SELECT j.submission_id, NOT " MAY_SEE_TIMES " AS hidden, j.gpu, "
-	"  COALESCE(j.verdict, j.state) AS verdict, IF(COALESCE(m.case_index, 0) = 0, "
-	"j.environment, NULL) AS environment, m.spec, "
+	"  IF(" MAY_SEE_RESULT ", COALESCE(j.verdict, j.state), 'pending') AS verdict, "
+	"  IF(COALESCE(m.case_index, 0) = 0 AND " MAY_SEE_RESULT
+	", j.environment, NULL) AS environment, m.spec, "
 	"  COALESCE(f.score_ns, j.score_ns) AS score_ns, "
 	"  IF(f.id IS NULL, j.score_err_ns, f.score_err_ns) AS score_err_ns, f.results, "
 	"  COALESCE(m.floor_ns, m.mean_ns) AS mean_ns, m.err_ns, "
@@ -356,7 +358,8 @@ static int read_results(struct request *request, struct submission_diff_view *vi
 	struct submission_diff_gpu *gpus;
 	size_t count;
 	int rc = database_rows(request->db, request->arena, &ROWS, &rows, &count, request->error,
-		"iiii", request->viewer.id, view->a->leaderboard_id, view->a->id, view->b->id);
+		"iiiiii", request->viewer.id, request->viewer.id, request->viewer.id,
+		view->a->leaderboard_id, view->a->id, view->b->id);
 	if (rc)
 		return rc;
 	view->gpu_count =

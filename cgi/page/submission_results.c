@@ -356,15 +356,17 @@ static const struct bundle STATE = { STATUS_PARTS, 2 }, STATUS = BUNDLE(STATUS_P
  * the database a tenth of the time of STATUS, most of which are the rights. */
 struct open_row {
 	struct job_row job;
-	int64_t author_id;
+	int64_t author_id, is_frozen;
 };
 static_assert(offsetof(struct open_row, job) == 0, "the columns of a job are members of `job`");
 #define WAITING \
-	INTEGER(struct open_row, author_id), INTEGER(struct job_row, id), TEXT(struct job_row, gpu), \
-		TEXT(struct job_row, state), TEXT(struct job_row, reason), TEXT(struct job_row, progress), \
+	INTEGER(struct open_row, author_id), INTEGER(struct open_row, is_frozen), \
+		INTEGER(struct job_row, id), TEXT(struct job_row, gpu), TEXT(struct job_row, state), \
+		TEXT(struct job_row, reason), TEXT(struct job_row, progress), \
 		TEXT(struct job_row, engine), INTEGER(struct job_row, attempt)
 #define WAITING_FIELDS \
-	"s.user_id AS author_id, j.id, j.gpu, j.state, j.reason, j.progress, j.engine, j.attempt"
+	"s.user_id AS author_id, " SQL_IS_FROZEN( \
+		"l") " AS is_frozen, j.id, j.gpu, j.state, j.reason, j.progress, j.engine, j.attempt"
 #define FROM_JOBS \
 	" FROM submissions s JOIN leaderboards l ON l.id = s.leaderboard_id " \
 	"JOIN jobs j FORCE INDEX (jobs_submission) ON j.submission_id = s.id " \
@@ -399,6 +401,17 @@ static const struct statement WAITING_JOBS = SELECT(struct open_row, WAITING_COL
 
 /* ---- reading ---- */
 
+/* Sets what an open job does not have to the values of SQL NULL. */
+static void empty_results(struct job_row *job)
+{
+	job->score_ns = job->score_err_ns = job->fastest_ns = NAN;
+	job->best_ns = job->best_err_ns = job->best_before_ns = job->file_ns = job->file_err_ns = NAN;
+	job->queued_at_ms = job->started_at_ms = job->finished_at_ms = job->held_at_ms = TIME_NULL;
+	job->place = job->is_tied = job->best_id = job->released_by = SQL_NULL_INTEGER;
+	job->place_before = job->tied_before = job->place_after = job->tied_after = SQL_NULL_INTEGER;
+	job->file_results = SQL_NULL_INTEGER;
+}
+
 /* Only its readers see times that are held for review or rejected. */
 static void hide_held(
 	const struct request *request, const struct submission_row *row, struct job_row *job)
@@ -411,8 +424,8 @@ static void hide_held(
 	job->score_ns = job->score_err_ns = NAN;
 }
 
-/* Hides the times of results since the freeze, which would reveal how a frozen ranking has
- * changed. */
+/* During a freeze, others learn that a job exists and nothing else: not whether it has finished,
+ * with which verdict, or after how long. */
 static void hide_withheld(
 	const struct request *request, const struct submission_row *row, struct job_row *job)
 {
@@ -420,8 +433,18 @@ static void hide_withheld(
 	bool is_later = row->frozen_at_ms != TIME_NULL && at_ms > row->frozen_at_ms;
 	if (!is_later || submission_is_read(request, row))
 		return;
-	job->hides_times = job->is_withheld = true;
-	job->score_ns = job->score_err_ns = NAN;
+	*job = (struct job_row){ .id = job->id,
+		.gpu = job->gpu,
+		.state = "pending",
+		.reason = "",
+		.progress = "",
+		.expected_ms = NAN,
+		.running_ms = NAN,
+		.silent_s = SQL_NULL_INTEGER,
+		.lease_left_s = SQL_NULL_INTEGER,
+		.hides_times = true,
+		.is_withheld = true };
+	empty_results(job);
 }
 
 /* Reads the data for the estimates of queued jobs. The kept queue lacks a job that is too far back,
@@ -485,14 +508,13 @@ static void join_rows(struct job_row *jobs, size_t job_count, struct stage_row *
 
 static void drop_hidden_times(struct job_row *jobs, size_t count)
 {
-	for (size_t j = 0; j < count; j++)
+	for (size_t j = 0; j < count; j++) {
+		if (jobs[j].is_withheld)
+			jobs[j].stage_count = 0;
 		for (size_t i = 0; jobs[j].hides_times && i < jobs[j].stage_count; i++)
-			if (jobs[j].is_withheld || strcmp(jobs[j].stages[i].name, "ranked") == 0)
+			if (strcmp(jobs[j].stages[i].name, "ranked") == 0)
 				jobs[j].stages[i].case_count = 0;
-	for (size_t j = 0; j < count; j++)
-		for (size_t i = 0; jobs[j].is_withheld && i < jobs[j].stage_count; i++)
-			jobs[j].stages[i].duration_ms =
-				SQL_NULL_INTEGER; /* a stage's duration roughly reveals the times of its cases */
+	}
 }
 
 static void join_samples(struct arena *arena, struct case_row *cases, size_t case_count,
@@ -765,8 +787,8 @@ int submission_read_view(
 	for (size_t i = 0; i < job_count; i++)
 		is_open = is_open || job_can_be_cancelled(&jobs[i]);
 	view->may_cancel = is_open && submission_can_cancel(request, row);
-	view->may_withdraw =
-		!is_open && view->is_author && !row->dry_run && strcmp(row->mode, "ranked") == 0;
+	view->may_withdraw = !is_open && view->is_author && !row->dry_run && !row->is_final
+		&& strcmp(row->mode, "ranked") == 0;
 	if (!view->may_see_source) {
 		drop_reports(answers[CASES].rows, answers[CASES].count);
 		return 0;
@@ -781,35 +803,25 @@ int submission_read_view(
 	return 0;
 }
 
-/* Fills what an open job does not have: the values of SQL NULL. */
-static struct job_row job_of_open_row(const struct open_row *row)
-{
-	struct job_row job = row->job;
-	job.score_ns = job.score_err_ns = job.fastest_ns = NAN;
-	job.best_ns = job.best_err_ns = job.best_before_ns = job.file_ns = job.file_err_ns = NAN;
-	job.queued_at_ms = job.started_at_ms = job.finished_at_ms = job.held_at_ms = TIME_NULL;
-	job.place = job.is_tied = job.best_id = job.released_by = SQL_NULL_INTEGER;
-	job.place_before = job.tied_before = job.place_after = job.tied_after = SQL_NULL_INTEGER;
-	job.file_results = SQL_NULL_INTEGER;
-	return job;
-}
-
 /* Whether the rows are all that this viewer gets to see of the submission: the viewer has no other
- * rights than everybody or is the author, and every job is open and has an expected time. */
+ * rights than everybody, and no freeze hides the jobs, or is the author. Every job is open and has
+ * an expected time. */
 static bool is_whole_answer(const struct viewer *viewer, const struct open_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!job_can_be_cancelled(&rows[i].job) || isnan(rows[i].job.expected_ms))
 			return false;
-	return count && (!viewer->id || viewer_acts_for(viewer, rows->author_id));
+	return count && ((!viewer->id && !rows->is_frozen) || viewer_acts_for(viewer, rows->author_id));
 }
 
 static int take_open(struct request *request, int64_t id, const struct open_row *rows, size_t count,
 	struct submission_row *row, struct submission_view *view)
 {
 	struct job_row *jobs = arena_array(request->arena, struct job_row, count);
-	for (size_t i = 0; i < count; i++)
-		jobs[i] = job_of_open_row(&rows[i]);
+	for (size_t i = 0; i < count; i++) {
+		jobs[i] = rows[i].job;
+		empty_results(&jobs[i]);
+	}
 	*row =
 		(struct submission_row){ .id = id, .user_id = rows->author_id, .frozen_at_ms = TIME_NULL };
 	int rc = finish_jobs(request, row, jobs, count);
@@ -827,7 +839,7 @@ int submission_read_waiting(struct request *request, int64_t id, struct submissi
 	*found = !rc && count;
 	request->has_no_open_job = !rc;
 	for (size_t i = 0; i < count; i++) {
-		*found = *found && strcmp(rows[i].job.state, "queued") == 0;
+		*found = *found && strcmp(rows[i].job.state, "queued") == 0 && !rows[i].is_frozen;
 		request->has_no_open_job = request->has_no_open_job && !job_can_be_cancelled(&rows[i].job);
 		rows[i].job.expected_ms = rows[i].job.running_ms = NAN;
 		rows[i].job.silent_s = rows[i].job.lease_left_s = SQL_NULL_INTEGER;

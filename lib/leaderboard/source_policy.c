@@ -14,12 +14,14 @@ const struct source_policy source_policies[] = {
 	{ .name = "deadline",
 		.title = "After the deadline",
 		.hint = "never, if the leaderboard has no deadline",
-		.until = " until the deadline has passed",
+		.until = " until the deadline has passed for everybody",
+		.waits_for_freeze = true,
 		.when = "after the deadline" },
 	{ .name = "closing",
 		.title = "After the leaderboard closes",
 		.hint = "once it takes no more submissions, not even for practice, or is archived",
 		.until = " until the leaderboard takes no more submissions",
+		.waits_for_freeze = true,
 		.when = "once the leaderboard takes no more submissions" },
 	{ .name = "ranked",
 		.title = "To those who have a ranked result",
@@ -40,6 +42,13 @@ const struct source_policy *source_policy_named(const char *name)
 		if (strcmp(source_policies[i].name, name) == 0)
 			return &source_policies[i];
 	return NULL;
+}
+
+const char *source_policy_until(struct arena *arena, const char *name, bool has_freeze)
+{
+	const struct source_policy *policy = source_policy_named(name);
+	return arena_printf(arena, "%s%s", policy->until,
+		policy->waits_for_freeze && has_freeze ? " and the freeze of the ranking is lifted" : "");
 }
 
 int source_policy_check(const char *name, const char *license, struct error *error)

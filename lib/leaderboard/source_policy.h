@@ -5,6 +5,7 @@
 #define PODIUM_LIB_LEADERBOARD_SOURCE_POLICY_H
 
 #include "lib/account/team.h"
+#include "lib/base/arena.h"
 #include "lib/base/error.h"
 
 #include <stdbool.h>
@@ -16,8 +17,8 @@ struct source_policy {
 	const char *name;  /* as in the database and in programs' JSON */
 	const char *title; /* of a choice: "After the deadline" */
 	const char *hint;
-	/* Ends the sentence "Only its author sees the source". */
-	const char *until;
+	const char *until; /* see source_policy_until */
+	bool waits_for_freeze;
 	const char *when; /* "after the deadline" */
 };
 extern const struct source_policy source_policies[];
@@ -26,6 +27,10 @@ extern const size_t source_policy_count;
 
 /* NULL: there is no such policy. */
 const struct source_policy *source_policy_named(const char *name);
+
+/* Ends the sentence "Only its author sees the source". has_freeze: a freeze of the ranking is set
+ * and was not lifted. */
+const char *source_policy_until(struct arena *arena, const char *name, bool has_freeze);
 
 /* ERROR_INPUT with the field `sources` or `license`. */
 int source_policy_check(const char *name, const char *license, struct error *error);

@@ -42,7 +42,7 @@
 
 /* A part of a statement, true or false: the job finished after the public ranking was frozen, or
  * has not finished, and the freeze has not been lifted. Only the job's author and who may read all
- * of the leaderboard may then see its times. */
+ * of the leaderboard may then see more of it than that it exists: to others it is pending. */
 #define SQL_IS_WITHHELD(leaderboard, job) \
 	"COALESCE(" leaderboard ".frozen_at < COALESCE(" job ".finished_at, UTC_TIMESTAMP(3)), FALSE)"
 
@@ -83,6 +83,9 @@
 #define SQL_MAY_SEE_TIMES(submission, leaderboard, job) \
 	"(NOT (" SQL_WAITS_FOR_REVIEW(job) " OR " SQL_IS_WITHHELD( \
 		leaderboard, job) ") OR " SQL_IS_READER(submission, leaderboard) ")"
+/* The visitor, who may see the submission, may also see the state and the verdict of this job. */
+#define SQL_MAY_SEE_RESULT(submission, leaderboard, job) \
+	"(NOT " SQL_IS_WITHHELD(leaderboard, job) " OR " SQL_IS_READER(submission, leaderboard) ")"
 #define SQL_WAITS_FOR_REVIEW(job) "(" job ".held_at IS NOT NULL AND " job ".released_by IS NULL)"
 
 #endif

@@ -6,6 +6,7 @@
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/mail/message.h"
+#include "lib/question/news.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -24,8 +25,9 @@ const struct mail_kind mail_kinds[] = {
 	[trouble] = { "trouble", "Your leaderboard had an internal error",
 		"A job on a leaderboard that you created failed. At most one an hour for each leaderboard.",
 		8, true },
-	[answered] = { "answered", "Your question was answered", "With the question and the answer.",
-		32, false },
+	[answered] = { "answered", "A question was answered",
+		"Yours, or for everybody in a contest of yours. With the question and the answer.", 32,
+		false },
 	[asked] = { "asked", "Somebody asks about your leaderboard",
 		"Each question about a leaderboard that you created.", 16, true },
 };
@@ -465,6 +467,20 @@ static const struct statement QUEUE_ANSWERED =
 			"SELECT a.user_id, 'answered', q.leaderboard_id, q.id FROM questions q "
 			"JOIN mail_addresses a ON a.user_id = q.user_id WHERE q.id = ? AND " WANTS("answered"));
 
+/* An answer for everybody also goes to the contestants of the leaderboard's contest: once, also if
+ * the answer is changed later. */
+static const struct statement QUEUE_ANSWERED_FOR_ALL =
+	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, other_id) "
+			"SELECT a.user_id, 'answered', q.leaderboard_id, q.id FROM questions q "
+			"JOIN contest_problems p ON p.leaderboard_id = q.leaderboard_id "
+			"JOIN contest_entrants e ON e.contest_id = p.contest_id "
+			"LEFT JOIN team_members t ON t.team_id = e.user_id "
+			"JOIN mail_addresses a ON a.user_id = COALESCE(t.user_id, e.user_id) "
+			"WHERE q.id = ? AND " SQL_IS_NEWS("q",
+				"a.user_id") " AND NOT EXISTS (SELECT 1 "
+							 "FROM mails m WHERE m.user_id = a.user_id AND m.kind = 'answered' "
+							 "AND m.other_id = q.id) AND " WANTS("answered"));
+
 int mail_tell_asked(struct database *db, int64_t question_id, struct error *error)
 {
 	return database_execute(db, &QUEUE_ASKED, error, "i", question_id);
@@ -472,7 +488,8 @@ int mail_tell_asked(struct database *db, int64_t question_id, struct error *erro
 
 int mail_tell_answered(struct database *db, int64_t question_id, struct error *error)
 {
-	return database_execute(db, &QUEUE_ANSWERED, error, "i", question_id);
+	int rc = database_execute(db, &QUEUE_ANSWERED, error, "i", question_id);
+	return rc ? rc : database_execute(db, &QUEUE_ANSWERED_FOR_ALL, error, "i", question_id);
 }
 
 /* ---- deadlines ---- */

@@ -24,11 +24,11 @@ static const struct column QUESTION_COLUMNS[] = {
 	INTEGER(struct question, is_unseen),
 	INTEGER(struct question, may_answer),
 };
-#define FIELDS(asker, is_own, may_answer) \
+#define FIELDS(asker, is_own, is_unseen, may_answer) \
 	"SELECT q.id, q.leaderboard_id, l.name AS leaderboard, " asker \
 	" AS asker, q.text, q.asked_at AS asked_at_ms, q.answer, w.name AS answerer, " \
-	"q.answered_at AS answered_at_ms, q.for_all, " is_own " AS is_own, " is_own \
-	" AND q.unseen AS is_unseen, " may_answer " AS may_answer "
+	"q.answered_at AS answered_at_ms, q.for_all, " is_own " AS is_own, " is_unseen \
+	" AS is_unseen, " may_answer " AS may_answer "
 #define FROM_QUESTIONS \
 	"FROM questions q JOIN leaderboards l ON l.id = q.leaderboard_id " \
 	"JOIN users u ON u.id = q.user_id LEFT JOIN users w ON w.id = q.answered_by "
@@ -36,8 +36,10 @@ static const struct column QUESTION_COLUMNS[] = {
 #define JOIN_VIEWER "LEFT JOIN users viewer ON viewer.id = ? "
 #define ANSWERS "COALESCE(" SQL_ANSWERS("viewer", "l") ", FALSE)"
 #define IS_OWN "COALESCE(q.user_id = viewer.id, FALSE)"
+#define IS_UNSEEN \
+	"COALESCE((" IS_OWN " AND q.unseen) OR " SQL_IS_UNREAD("q", "viewer", "l") ", FALSE)"
 #define FOR_VIEWER \
-	FIELDS("IF(" ANSWERS " OR " IS_OWN ", u.name, NULL)", IS_OWN, ANSWERS) \
+	FIELDS("IF(" ANSWERS " OR " IS_OWN ", u.name, NULL)", IS_OWN, IS_UNSEEN, ANSWERS) \
 	FROM_QUESTIONS JOIN_VIEWER
 #define MAY_READ "(q.for_all OR " IS_OWN " OR " ANSWERS ")"
 #define LIST(condition) \
@@ -101,7 +103,7 @@ const struct statement questions_open_reading = SELECT(struct open_questions, OP
 					   "since_ms LIMIT 100");
 
 static const struct statement OPEN = SELECT(struct question, QUESTION_COLUMNS,
-	FIELDS("u.name", "FALSE", "TRUE") FROM_QUESTIONS
+	FIELDS("u.name", "FALSE", "FALSE", "TRUE") FROM_QUESTIONS
 	"WHERE ? IN ('', l.name) AND q.answered_at IS NULL ORDER BY q.id LIMIT 1000");
 
 int questions_open(struct database *db, struct arena *arena, const char *leaderboard,
@@ -208,10 +210,12 @@ int question_answer(
 }
 
 static const struct statement MARK_READ =
-	COMMAND("UPDATE questions SET unseen = FALSE WHERE leaderboard_id = ? AND user_id = ?");
+	COMMAND("UPDATE questions SET unseen = FALSE WHERE leaderboard_id = ? AND user_id = ? "
+			"AND answered_at <= ?");
 
-int questions_mark_read(
-	struct database *db, int64_t leaderboard_id, int64_t user_id, struct error *error)
+int questions_mark_read(struct database *db, int64_t leaderboard_id, int64_t user_id,
+	int64_t until_ms, struct error *error)
 {
-	return database_execute(db, &MARK_READ, error, "ii", leaderboard_id, user_id);
+	int rc = database_execute(db, &MARK_READ, error, "iit", leaderboard_id, user_id, until_ms);
+	return rc ? rc : news_mark_read(db, leaderboard_id, user_id, until_ms, error);
 }

@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/database/database.h"
 #include "lib/leaderboard/leaderboard.h"
+#include "lib/question/news.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@ struct question {
 	int64_t asked_at_ms;
 	const char *answer, *answerer; /* NULL: there is no answer; answerer NULL: podium-admin */
 	int64_t answered_at_ms;        /* TIME_NULL: there is no answer */
-	int64_t for_all, is_own, is_unseen, may_answer; /* is_unseen: only for who asked */
+	int64_t for_all, is_own, is_unseen, may_answer; /* is_unseen: see news.h, too */
 };
 
 enum questions_chosen { QUESTIONS_ALL, QUESTIONS_OPEN, QUESTIONS_ANSWERED };
@@ -83,15 +84,19 @@ struct question_answering {
 int question_answer(
 	struct database *db, const struct question_answering *answering, struct error *error);
 
-/* The user has read the answers to the own questions on this leaderboard. */
-int questions_mark_read(
-	struct database *db, int64_t leaderboard_id, int64_t user_id, struct error *error);
+/* The user has read the answers to the own questions on this leaderboard, and its news
+ * (lib/question/news.h), up to a time. */
+int questions_mark_read(struct database *db, int64_t leaderboard_id, int64_t user_id,
+	int64_t until_ms, struct error *error);
 
-/* A part of a statement with two `?`, both the viewer: how many questions wait for the viewer on a
- * leaderboard, as answers to read or as questions to answer. */
+/* Parts of a statement: how many things wait for the viewer on a leaderboard, as answers and news
+ * to read or also as questions to answer. SQL_UNSEEN_ANSWERS has one `?`, the other two, all of
+ * them the viewer. */
 #define SQL_UNSEEN_ANSWERS(leaderboard) \
-	"(SELECT COUNT(*) FROM questions asked WHERE asked.user_id = ? AND asked.unseen " \
-	"AND asked.leaderboard_id = " leaderboard ".id)"
+	"COALESCE((SELECT (SELECT COUNT(*) FROM questions asked WHERE asked.user_id = me.id " \
+	"AND asked.unseen AND asked.leaderboard_id = " leaderboard \
+	".id) + IF(" SQL_IS_CONTESTANT("me.id", leaderboard ".id") ", " SQL_UNREAD_NEWS( \
+		"me.id", leaderboard ".id") ", 0) FROM users me WHERE me.id = ?), 0)"
 #define SQL_UNREAD_QUESTIONS(leaderboard) \
 	"(" SQL_UNSEEN_ANSWERS(leaderboard) " + IF(" SQL_MAY_ANSWER( \
 		leaderboard) ", (SELECT COUNT(*) FROM questions open WHERE " \

@@ -29,10 +29,12 @@ struct event_statements {
 	struct statement tell, deliver;
 };
 
+/* A webhook sends to others than those who see the results during a freeze. */
+#define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
 static const struct event_statements JOB_DONE = {
 	TELL("job", "l.id", "j.id",
 		"'leaderboard', l.name, 'submission', s.id, 'user', u.name, 'mode', s.mode, 'gpu', j.gpu, "
-		"'verdict', j.verdict, 'practice', IF(s.practice, TRUE, FALSE)",
+		"'verdict', IF(" IS_WITHHELD ", NULL, j.verdict), 'practice', IF(s.practice, TRUE, FALSE)",
 		OF_JOB "WHERE j.id = ? AND j.state IN ('done', 'failed') AND " SQL_MAY_BE_TOLD("s") " "),
 	DELIVER("job"),
 };

@@ -141,7 +141,7 @@ def a_private_answer_is_for_who_asked():
 @test
 def a_new_answer_is_marked_until_who_asked_has_read_it():
 	contains(whole(ada.get("/leaderboard/small")).words(), "Questions 1 to read or to answer")
-	contains(whole(ada.get(PAGE)).words(), "1 new answer to your questions")
+	contains(whole(ada.get(PAGE)).words(), "New since you last looked: 1 answer or announcement.")
 	for client in (bob, carl):
 		lacks(whole(client.get(PAGE)).words(), "new answer")
 	done(bob.post(PAGE, [("action", "read")]))
@@ -301,6 +301,89 @@ def creators_announce_on_their_own_leaderboards():
 	time.sleep(1.1)
 	contains(whole(anyone.get("/leaderboard/small")).words(), "Shape 3 was wrong.")
 	done(carl.post("/admin/announcements", [("action", "end"), ("id", own), ("confirm", "yes")]))
+
+
+@test
+def contestants_see_what_is_new_until_they_have_read_it():
+	sql(
+		"DELETE FROM questions; DELETE FROM announcements; DELETE FROM rate_limits; DELETE FROM "
+		"mails; INSERT INTO contests (name, title, rules, starts_at, ends_at, team_members) VALUES "
+		"('cup', 'The cup', '', UTC_TIMESTAMP(3) - INTERVAL 1 DAY, UTC_TIMESTAMP(3) + INTERVAL 1 "
+		"DAY, 3); INSERT INTO contest_problems (leaderboard_id, contest_id, position) SELECT l.id, "
+		"c.id, 1 FROM leaderboards l JOIN contests c WHERE l.name = 'small'; INSERT INTO users "
+		"(name, password_hash, kind) VALUES ('Quick', '', 'team'); INSERT INTO teams (user_id, "
+		"contest_id, code) SELECT u.id, c.id, 'code' FROM users u JOIN contests c WHERE u.name = "
+		"'Quick'; INSERT INTO team_members (team_id, user_id, contest_id) SELECT t.user_id, u.id, "
+		"t.contest_id FROM teams t JOIN users u WHERE u.name = 'bob'; INSERT INTO contest_entrants "
+		"(contest_id, user_id) SELECT c.id, u.id FROM contests c JOIN users u WHERE u.name IN "
+		"('ada', 'Quick')"
+	)
+	tab, news = "Questions 1 to read or to answer", "1 new since you last looked"
+	done(ask(ada, "*Which* <b>clock</b>?"))
+	done(answer(carl, newest(), "The **device** <img src=x>.", "all"))
+	# ada asked; bob is a member of a registered team; dora takes no part.
+	for client, is_told in ((ada, True), (bob, True), (dora, False)):
+		page = whole(client.get("/contest/cup"))
+		contains(page.text, "<p>The <strong>device</strong> &lt;img src=x&gt;.</p>")
+		contains(page.text, "<em>Which</em> &lt;b&gt;clock")
+		questions = whole(client.get(PAGE))
+		contains(questions.text, "<strong>device")
+		contains(questions.text, "&lt;img src=x&gt;")
+		for text in (whole(client.get("/leaderboard/small")).words(), questions.words()):
+			(contains if is_told else lacks)(text, tab)
+		(contains if client is bob else lacks)(page.words(), news)
+		(contains if client is bob else lacks)(whole(client.get("/")).text, '/contest/cup#news">')
+	lacks(anyone.get("/contest/cup").words(), "since you last looked")
+	equal(
+		sorted(mails()),
+		[["ada", "answered", newest()], ["bob", "answered", newest()]] + mails()[:1],
+	)
+	# A page from before the answer does not mark it as read.
+	before = value("SELECT ROUND(UNIX_TIMESTAMP(answered_at) * 1000) - 1 FROM questions")
+	done(bob.post("/contest/cup/news", [("until", before)], form="/contest/cup"))
+	contains(whole(bob.get("/contest/cup")).words(), news)
+	done(bob.post("/contest/cup/news", [], form="/contest/cup"))
+	done(dora.post("/contest/cup/news", [], form="/contest/cup"))
+	equal(sql("SELECT u.name FROM news_seen JOIN users u ON u.id = user_id"), [["bob"]])
+	for address in ("/contest/cup", "/leaderboard/small", PAGE, "/"):
+		text = whole(bob.get(address)).text
+		lacks(text, "since you last looked")
+		lacks(text, "#news")
+		lacks(text, "to read or to answer")
+	done(
+		carl.post(
+			"/admin/announcements",
+			[("action", "make"), ("leaderboard", "small"), ("text", "Shape <2> is new.")],
+		)
+	)
+	for client in (ada, bob):
+		contains(whole(client.get("/contest/cup")).words(), "Shape <2> is new.")
+		contains(whole(client.get("/contest/cup")).words(), news)
+		contains(whole(client.get("/")).text, '/contest/cup#news">')
+	done(bob.post(PAGE, [("action", "read")]))
+	lacks(whole(bob.get("/contest/cup")).words(), news)
+	contains(whole(ada.get("/contest/cup")).words(), news)
+	# Nobody reads here what the problem's page would not show.
+	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'small'")
+	for client in (ada, anyone):
+		lacks(client.fresh("/contest/cup").words(), "Shape <2>")
+		lacks(client.fresh("/contest/cup").words(), "clock")
+	lacks(ada.fresh("/").text, "#news")
+	sql(
+		"UPDATE leaderboards SET visibility = 'public' WHERE name = 'small'; DELETE FROM "
+		"contest_entrants; DELETE FROM team_members; DELETE FROM teams; DELETE FROM "
+		"contest_problems; DELETE FROM contests; DELETE FROM announcements"
+	)
+
+
+@test
+def a_long_text_is_shown_as_it_is():
+	sql("DELETE FROM questions")
+	table = "|a" * 10 + "|\n" + "|-" * 10 + "|" + "\n|b" * 400
+	done(ask(bob, table))
+	page = whole(carl.get(PAGE))
+	contains(page.text, '<p class="plain">|a|a')
+	lacks(page.text, "<table>")
 
 
 @test

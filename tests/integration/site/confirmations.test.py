@@ -54,6 +54,7 @@ LOSES_NOTHING = {
 	"/submission/*/note",
 	"/join",
 	"/contest/*/registration",
+	"/contest/*/news",
 	"/contest/*/teams",
 	"/admin/contests/new",
 	"/register",

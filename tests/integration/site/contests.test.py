@@ -709,6 +709,18 @@ def nobody_withdraws_or_restores_a_submission_when_the_standings_are_final():
 		"SELECT r.submission_id FROM ranking r JOIN users u ON u.id = r.user_id JOIN leaderboards "
 		"l ON l.id = r.leaderboard_id WHERE u.name = 'bob' AND l.name = 'alpha'"
 	)
+	page = bob.fresh(f"/submission/{best}").text
+	contains(page, "Compare…")
+	lacks(page, "Withdraw…")
+	refused = bob.fresh(f"/submission/{best}/withdraw")
+	equal(refused.status, 409)
+	contains(refused.words(), "its submissions are neither withdrawn nor restored")
+	sql(f"UPDATE submissions SET withdrawn_at = UTC_TIMESTAMP(3) WHERE id = {best}")
+	lacks(bob.fresh(f"/submission/{best}").text, "Let it count again")
+	sql(f"UPDATE submissions SET withdrawn_at = NULL WHERE id = {best}")
+	sql("UPDATE contests SET final_at = NULL WHERE name = 'cup'")
+	contains(bob.fresh(f"/submission/{best}").text, "Withdraw…")
+	sql("UPDATE contests SET final_at = UTC_TIMESTAMP(3) WHERE name = 'cup'")
 	for action, fields in (("withdraw", [("number", best)]), ("restore", [])):
 		answer = bob.post(f"/submission/{best}/{action}", fields, form="/account")
 		equal((action, answer.status), (action, 409))

@@ -8,6 +8,7 @@ import random
 import re
 import string
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
 import route_table  # noqa: E402
@@ -645,11 +646,11 @@ def a_frozen_ranking_does_not_change_until_the_freeze_is_lifted():
 	for client in (anyone, eve, ada):
 		shown = whole(client.get(fresh(f"/submission/{made['later']}"))).words()
 		lacks(shown, "1.000 µs")
-		contains(shown, "the times are shown when the freeze is lifted")
-		equal(
-			client.get(fresh(f"/submission/{made['later']}/status")).json["jobs"][0]["score_ns"],
-			None,
-		)
+		contains(shown, "pending The ranking is frozen. Others see the result when")
+		lacks(shown, "Passed on")
+		state = client.get(fresh(f"/submission/{made['later']}/status")).json
+		equal((state["state"], state["settled"], state["verdict"]), ("pending", True, None))
+		equal([one["score_ns"] for one in state["jobs"]], [None])
 	equal(carl.get(f"/submission/{made['later']}/status").json["jobs"][0]["score_ns"], 1000.0)
 	ok(publish(carl, "small", action="lift"))
 	equal(ranking(), [("bob", 1), ("ada", 2)])
@@ -707,6 +708,12 @@ FURTHER = [
 	"/submission/{later}/status",
 	"/submission/{later}/source",
 	"/api/v1/submissions/{later}",
+	"/api/v1/submissions/{later}/status",
+	"/api/v1/submissions/{later}/samples?gpu=H200",
+	"/leaderboard/small?view=submissions",
+	"/queue",
+	"/queue/status",
+	"/user/bob",
 	"/comparison/{comparison}",
 	"/compare?a={ada}&b={later}",
 	"/compare?a={later}&b={bob}",
@@ -795,15 +802,79 @@ def no_address_shows_strangers_a_withheld_result():
 	assert WITHHELD.search("1,bob,1357.0")
 
 
+# The rows of a job as different results leave them. The canaries are in no other text.
+RESULTS = {
+	"passed": "j.verdict = 'passed', j.reason = '', t.verdict = 'passed', t.message = '', "
+	"t.duration_ms = 1111, t.peak_host_bytes = 77700000",
+	"wrong answer": "j.verdict = 'wrong answer', j.reason = 'reason-canary', t.verdict = 'wrong "
+	"answer', t.message = 'message-canary', t.duration_ms = 9999999, t.peak_host_bytes = 1",
+	"cancelled": "j.state = 'cancelled', j.verdict = 'cancelled', j.reason = 'reason-canary', "
+	"j.finished_at = UTC_TIMESTAMP(3) + INTERVAL 9 HOUR, j.environment = '{}'",
+}
+
+
+def what_is_told(client):
+	"""The text of each address, without what changes by itself: random texts and the time."""
+	told = {}
+	for address in addresses(ITS_OWN) + [address.format(**made) for address in FURTHER]:
+		answer = client.get(unseen(address))
+		if b"PNG" in answer.bytes[:8]:
+			continue
+		text = re.sub(r"[0-9a-f]{32,}|[A-Za-z]{20,}", "", answer.text)
+		text = re.sub(r"\d\d:\d\d|\d+ (second|minute)s? ago|just now", "", text)
+		told[address] = re.sub(r"[\d.:+]+(Z| ms| s)?", "#", text)
+	return told
+
+
+@test
+def no_address_tells_strangers_the_verdict_of_a_withheld_result():
+	tables = "jobs j JOIN stages t ON t.job_id = j.id"
+	where = f"j.submission_id = {made['later']}"
+	columns = "j.state, j.verdict, j.reason, j.finished_at, j.environment"
+	kept = "t.verdict, t.message, t.duration_ms, t.peak_host_bytes"
+	sql(
+		f"CREATE TABLE kept_job AS SELECT j.id, {columns} FROM jobs j WHERE {where}; CREATE TABLE "
+		f"kept_stages AS SELECT t.id, {kept} FROM {tables} WHERE {where}"
+	)
+	told = {}
+	for name, values in RESULTS.items():
+		sql(f"UPDATE {tables} SET {values} WHERE {where}")
+		time.sleep(1.1)  # pages are kept for a second
+		told[name] = [what_is_told(client) for client in (anyone, eve, ada, dora)]
+		contains(bob.get(f"/submission/{made['later']}").text, f"{name}<")
+		contains(carl.get(f"/submission/{made['later']}/status").text, f'"{name}"')
+	for name, texts in told.items():
+		for ours, first in zip(texts, told["passed"], strict=True):
+			for address, text in ours.items():
+				lines = set(text.splitlines()) ^ set(first[address].splitlines())
+				equal((name, address, lines), (name, address, set()))
+	sql(
+		"UPDATE jobs j JOIN kept_job k USING (id) SET "
+		+ ", ".join(f"{one} = {one.replace('j.', 'k.')}" for one in columns.split(", "))
+		+ "; UPDATE stages t JOIN kept_stages k USING (id) SET "
+		+ ", ".join(f"{one} = {one.replace('t.', 'k.')}" for one in kept.split(", "))
+		+ "; DROP TABLE kept_job, kept_stages"
+	)
+
+
 @test
 def a_running_job_shows_strangers_nothing_during_a_freeze():
 	where = f"WHERE submission_id = {made['later']}"
 	finished_at = value(f"SELECT finished_at FROM jobs {where}")
 	sql(
 		"UPDATE jobs SET state = 'running', finished_at = NULL, lease_owner = 'elsewhere', "
-		f"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 1 DAY {where}"
+		"started_at = UTC_TIMESTAMP(3), progress = 'test 3/7', "
+		f"lease_expires = UTC_TIMESTAMP(3) + INTERVAL 9 MINUTE {where}"
 	)
 	strangers_read_nothing_withheld()
+	strangers_read_nothing_withheld()
+	for address in ("/submission/{later}/status", "/queue", "/queue/status", "/submission/{later}"):
+		address = unseen(address.format(**made))
+		lacks(eve.get(address).text, "test 3/7")
+		contains(bob.get(address).text, "test 3/7")
+		contains(carl.get(address).text, "test 3/7")
+	equal(eve.get(f"/submission/{made['later']}/status").json["state"], "pending")
+	equal(anyone.get(unseen(f"/submission/{made['later']}/status")).json["state"], "pending")
 	contains(bob.get(f"/submission/{made['later']}").text, "1.357")
 	sql(
 		f"UPDATE jobs SET state = 'done', finished_at = '{finished_at}', lease_owner = NULL, "

@@ -293,6 +293,7 @@ FORMS = {
 	"/submission/*/restore": ("/submission/{withdrawn}/restore", [], THE_AUTHOR),
 	"/submission/*/note": ("/submission/{ada}/note", [("note", "mine")], THE_AUTHOR),
 	"/contest/*/teams": ("/contest/cup/teams", [("action", "create"), ("name", "Newest")], MEMBERS),
+	"/contest/*/news": ("/contest/cup/news", [("until", "1")], MEMBERS),
 	"/contest/*/registration": ("/contest/cup/registration", [("action", "register")], MEMBERS),
 	"/join": ("/join", [("code", "{code}")], MEMBERS),
 	"/register": ("/register", [("name", "newcomer"), ("password", PASSWORD)], EVERYBODY),

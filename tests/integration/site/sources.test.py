@@ -168,15 +168,21 @@ def rows_of_the_previous_version_keep_their_meaning():
 
 @test
 def pages_and_errors_say_when_a_source_opens():
-	for policy, words in (
-		("never", "Only the author sees the source."),
-		("deadline", "until the deadline has passed."),
-		("closing", "until the leaderboard takes no more submissions."),
-		("ranked", "and users who have a ranked result on the leaderboard."),
+	no_more = "until the leaderboard takes no more submissions"
+	lifted = " and the freeze of the ranking is lifted."
+	for policy, frozen, words in (
+		("never", "NULL", "Only the author sees the source."),
+		("deadline", "NULL", "until the deadline has passed for everybody."),
+		("closing", "NULL", no_more + "."),
+		("ranked", "NULL", "and users who have a ranked result on the leaderboard."),
+		("ranked", "'2020-01-01'", "and users who have a ranked result on the leaderboard."),
+		("deadline", "'2020-01-01'", "until the deadline has passed for everybody" + lifted),
+		("closing", "'2099-01-01'", no_more + lifted),
 	):
-		sql(f"UPDATE leaderboards SET sources_open = '{policy}'")
+		sql(f"UPDATE leaderboards SET sources_open = '{policy}', frozen_at = {frozen}")
 		contains(whole(eve.fresh(f"/submission/{made['ada']}")).words(), words)
 		contains(eve.fresh(f"/submission/{made['ada']}/source").words(), words.split("source")[-1])
+	sql("UPDATE leaderboards SET sources_open = 'ranked', frozen_at = NULL")
 
 
 def edit(**fields):

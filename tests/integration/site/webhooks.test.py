@@ -1013,7 +1013,7 @@ def a_result_hidden_or_held_before_sending_is_not_sent():
 
 
 @test
-def during_a_freeze_no_time_is_sent():
+def during_a_freeze_no_time_and_no_verdict_is_sent():
 	done(
 		carl.post("/admin/leaderboard/small/publishing", [("action", "freeze"), ("confirm", "yes")])
 	)
@@ -1023,6 +1023,15 @@ def during_a_freeze_no_time_is_sent():
 	told = receiver.bodies("/mine?key=hidden-word")[count:]
 	equal([one["event"] for one in told], ["job"])
 	lacks(json.dumps(told), "score")
+	equal(told[0]["data"]["verdict"], None)
+	# Whoever freezes in the past withholds the verdicts that still wait.
+	sql(
+		"UPDATE webhook_events SET data = JSON_SET(data, '$.verdict', 'passed') "
+		"ORDER BY id DESC LIMIT 1; UPDATE webhook_deliveries SET state = 'waiting', attempts = 0, "
+		f"next_at = UTC_TIMESTAMP(3) WHERE webhook_id = {hooks['mine']} ORDER BY id DESC LIMIT 1"
+	)
+	until(lambda: deliveries("mine", "d.state")[-1:] == [["withheld"]])
+	equal(len(receiver.bodies("/mine?key=hidden-word")), count + 1)
 	done(carl.post("/admin/leaderboard/small/publishing", [("action", "lift"), ("confirm", "yes")]))
 
 

@@ -1,0 +1,51 @@
+#include "lib/question/news.h"
+
+#include "lib/base/format.h"
+#include "lib/leaderboard/visibility.h"
+
+static const struct column NEWS_COLUMNS[] = {
+	TEXT(struct news_item, leaderboard),
+	INTEGER(struct news_item, question_id),
+	TEXT(struct news_item, text),
+	TEXT(struct news_item, question),
+	TIME(struct news_item, at_ms),
+	INTEGER(struct news_item, is_new),
+};
+#define IS_NEW(at) \
+	"COALESCE(viewer.id IS NOT NULL AND " at " > " SQL_SEEN_UNTIL( \
+		"viewer.id", "l.id") " AND " SQL_IS_CONTESTANT("viewer.id", "l.id") ", FALSE)"
+#define OF_CONTEST \
+	"FROM contest_problems p JOIN leaderboards l ON l.id = p.leaderboard_id AND " SQL_MAY_SEE( \
+		"l") " LEFT JOIN users viewer ON viewer.id = ? "
+static const struct statement NEWS = SELECT(struct news_item, NEWS_COLUMNS,
+	"SELECT l.name AS leaderboard, q.id AS question_id, q.answer AS text, q.text AS question, "
+	"q.answered_at AS at_ms, COALESCE(" SQL_IS_NEWS("q", "viewer.id") ", FALSE) AND " IS_NEW(
+		"q.answered_at") " AS is_new " OF_CONTEST
+						 "JOIN questions q ON q.leaderboard_id = l.id AND q.for_all "
+						 "AND q.answered_at IS NOT NULL WHERE p.contest_id = ? "
+						 "UNION ALL SELECT l.name, NULL, a.text, NULL, a.from_at, " IS_NEW(
+							 "a.from_at") " " OF_CONTEST
+										  "JOIN announcements a ON a.leaderboard_id = l.id "
+										  "AND " SQL_IS_ANNOUNCED(
+											  "a") " WHERE p.contest_id = ? "
+												   "ORDER BY at_ms DESC, question_id DESC LIMIT ?");
+
+int news_of_contest(struct database *db, struct arena *arena, int64_t contest_id, int64_t viewer_id,
+	int64_t most, struct news_item **items, size_t *count, struct error *error)
+{
+	return database_rows(db, arena, &NEWS, items, count, error, "iiiiiii", viewer_id, viewer_id,
+		contest_id, viewer_id, viewer_id, contest_id, most);
+}
+
+static const struct statement MARK_READ =
+	COMMAND("INSERT INTO news_seen (user_id, leaderboard_id, seen_until) "
+			"SELECT u.id, l.id, LEAST(UTC_TIMESTAMP(3), ?) FROM users u JOIN leaderboards l "
+			"ON l.id = ? WHERE u.id = ? AND " SQL_IS_CONTESTANT(
+				"u.id", "l.id") " ON DUPLICATE KEY UPDATE seen_until = GREATEST(seen_until, "
+								"VALUES(seen_until))");
+
+int news_mark_read(struct database *db, int64_t leaderboard_id, int64_t user_id, int64_t until_ms,
+	struct error *error)
+{
+	return database_execute(db, &MARK_READ, error, "tii", until_ms, leaderboard_id, user_id);
+}

@@ -1,0 +1,73 @@
+/* The news of a contest: answers for everybody and announcements on its problems. To a contestant,
+ * also to each member of a registered team, they are new until marked as read. */
+#ifndef PODIUM_LIB_QUESTION_NEWS_H
+#define PODIUM_LIB_QUESTION_NEWS_H
+
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/database/database.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct news_item {
+	const char *leaderboard;
+	int64_t question_id;         /* SQL_NULL_INTEGER: an announcement */
+	const char *text, *question; /* question NULL: an announcement */
+	int64_t at_ms, is_new;
+};
+
+/* Reads the newest news of a contest on problems that the viewer (0: not signed in) sees. */
+int news_of_contest(struct database *db, struct arena *arena, int64_t contest_id, int64_t viewer_id,
+	int64_t most, struct news_item **items, size_t *count, struct error *error);
+
+/* The contestant has read the news of a leaderboard up to a time, at most now. Writes nothing for
+ * others. */
+int news_mark_read(struct database *db, int64_t leaderboard_id, int64_t user_id, int64_t until_ms,
+	struct error *error);
+
+/* Parts of a statement. The first: the person, an expression of users.id, is a contestant of the
+ * contest to which the leaderboard, an expression of leaderboards.id, belongs. */
+#define SQL_IS_CONTESTANT(person, leaderboard_id) \
+	"EXISTS (SELECT 1 FROM contest_problems told JOIN contest_entrants entrant " \
+	"ON entrant.contest_id = told.contest_id AND entrant.user_id = COALESCE((SELECT pal.team_id " \
+	"FROM team_members pal WHERE pal.contest_id = told.contest_id AND pal.user_id = " person \
+	"), " person ") WHERE told.leaderboard_id = " leaderboard_id ")"
+#define SQL_SEEN_UNTIL(person, leaderboard_id) \
+	"COALESCE((SELECT seen.seen_until FROM news_seen seen WHERE seen.user_id = " person \
+	" AND seen.leaderboard_id = " leaderboard_id "), '1000-01-01')"
+/* What every contestant is told of: a row of questions, a row of announcements. */
+#define SQL_IS_NEWS(question, person) \
+	"(" question ".for_all AND " question ".user_id <> " person " AND NOT " question \
+	".answered_by <=> " person ")"
+#define SQL_IS_ANNOUNCED(announcement) \
+	"(" announcement ".from_at <= UTC_TIMESTAMP(3) AND COALESCE(" announcement \
+	".until_at > UTC_TIMESTAMP(3), TRUE))"
+/* The answer is unread news for the user, a row of users. */
+#define SQL_IS_UNREAD(question, user, leaderboard) \
+	"(" SQL_IS_NEWS(question, user ".id") " AND " question ".answered_at > " SQL_SEEN_UNTIL(user \
+		".id", \
+		leaderboard ".id") " AND " SQL_IS_CONTESTANT(user ".id", leaderboard ".id") ")"
+/* How many unread ones a leaderboard has for a contestant. */
+#define SQL_UNREAD_NEWS(person, leaderboard_id) \
+	"((SELECT COUNT(*) FROM questions fresh WHERE fresh.leaderboard_id = " leaderboard_id \
+	" AND fresh.answered_at > " SQL_SEEN_UNTIL(person, leaderboard_id) " AND " SQL_IS_NEWS( \
+		"fresh", person) ") + (SELECT COUNT(*) FROM announcements fresh WHERE " \
+						 "fresh.leaderboard_id = " leaderboard_id \
+						 " AND fresh.from_at > " SQL_SEEN_UNTIL( \
+							 person, leaderboard_id) " AND " SQL_IS_ANNOUNCED("fresh") "))"
+/* The name of a contest of the person that is not final and has unread news; NULL: none. */
+#define SQL_NEWS_FROM(person, entrants, is_own) \
+	"(SELECT STRAIGHT_JOIN c.name FROM " entrants \
+	" JOIN contests c ON c.id = e.contest_id AND c.final_at IS NULL " \
+	"JOIN contest_problems p ON p.contest_id = c.id JOIN leaderboards l " \
+	"ON l.id = p.leaderboard_id AND l.visibility <> 'hidden' WHERE " is_own \
+	" AND " SQL_UNREAD_NEWS(person, "l.id") " > 0 LIMIT 1)"
+#define SQL_CONTEST_WITH_NEWS(person) \
+	"COALESCE(" SQL_NEWS_FROM( \
+		person, "contest_entrants e", "e.user_id = " person) ", " SQL_NEWS_FROM(person, \
+		"team_members pal JOIN contest_entrants e ON e.contest_id = pal.contest_id " \
+		"AND e.user_id = pal.team_id", \
+		"pal.user_id = " person) ")"
+
+#endif
