@@ -222,11 +222,18 @@
 		}
 	};
 
+	// On a phone, a link to a section of the same page leaves the menu open.
+	const closeMenu = (event) => {
+		const menu = event.target.closest(".sections a")?.closest(":popover-open");
+		menu?.hidePopover();
+	};
+
 	dropSentDraft();
 	dropDraftsAtLogout();
 	showCurrent();
 	markSection();
 	addEventListener("scroll", markSection, { passive: true });
+	addEventListener("click", closeMenu);
 	addEventListener("resize", showCurrent); // a phone was turned
 	improve();
 	// When live.js replaces the content, the new content needs the same improvements.
