@@ -254,6 +254,12 @@
 		}
 	};
 
+	// On a phone, a link to a section of the same page leaves the menu open.
+	const closeMenu = (event) => {
+		const menu = event.target.closest(".sections a")?.closest(":popover-open");
+		menu?.hidePopover();
+	};
+
 	dropSentDraft();
 	dropDraftsAtLogout();
 	showCurrent();
@@ -261,6 +267,7 @@
 	if (countdowns.length && !main.querySelector(".error-summary")) countDown(countdowns);
 	markSection();
 	addEventListener("scroll", markSection, { passive: true });
+	addEventListener("click", closeMenu);
 	addEventListener("resize", showCurrent); // a phone was turned
 	improve();
 	// When live.js replaces the content, the new content needs the same improvements.

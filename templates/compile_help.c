@@ -79,8 +79,6 @@ static const struct document *find_document(const char *name, size_t length)
 
 static bool has_heading(const struct document *document, const char *id)
 {
-	if (*document->section && strcmp(document->section, id) == 0)
-		return true;
 	for (size_t i = 0; i < document->heading_count; i++)
 		if (strcmp(document->headings[i].id, id) == 0)
 			return true;
@@ -239,7 +237,6 @@ static const char *part_of(const struct document *document, const char *text)
 			complain(document->section, "section");
 			return "";
 		}
-		from += strcspn(from, "\n");
 	}
 	for (size_t i = 0; i < compiler.document_count; i++) {
 		const struct document *other = &compiler.documents[i];

@@ -389,6 +389,11 @@ scene('the help copies the commands of an example and marks the section in view'
 	await page.waitForFunction(() =>
 		document.querySelector('.sections [aria-current]')?.textContent === 'In your shell');
 	await looksRight(page);
+	await page.setViewportSize({ width: 390, height: 844 });
+	await page.getByRole('button', { name: 'open the menu of the help' }).click();
+	await page.locator('.sections').getByRole('link', { name: 'Submit' }).click();
+	await page.locator('.sections').waitFor({ state: 'hidden' });
+	assert.match(page.url(), /#submit$/);
 });
 
 // ---- one ranking has the same numbers everywhere ----
