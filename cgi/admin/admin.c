@@ -108,9 +108,32 @@ static const struct column AUDIT_COLUMNS[] = {
 	TEXT(struct audit_row, action),
 	TEXT(struct audit_row, subject),
 	TEXT(struct audit_row, detail),
+	TEXT(struct audit_row, page),
 };
+/* Names are ASCII. Without the conversion, MariaDB would not use the index on the name. */
+#define NAMED(table, path, suffix) \
+	"(SELECT CONCAT('" path "', n.name, '" suffix "') FROM " table \
+	" n WHERE n.name = CONVERT(subject USING ascii)) "
+#define AUDIT_FIELDS \
+	"id, at AS at_ms, actor, address, action, subject, detail, CASE " \
+	"WHEN action IN ('contest.register', 'contest.unregister', 'contest.leave') " \
+	"OR action LIKE 'user.%' THEN " NAMED( \
+		"users", "/user/", "") "WHEN action LIKE 'leaderboard.%' THEN " NAMED("leaderboards", \
+		"/leaderboard/", "") "WHEN action LIKE 'question.%' THEN " NAMED("leaderboards", \
+		"/leaderboard/", "/questions") "WHEN action LIKE 'contest.%' THEN " NAMED("contests", \
+		"/contest/", "") "WHEN action LIKE 'webhook.%' THEN COALESCE(" NAMED("leaderboards", \
+		"/admin/leaderboard/", \
+		"/hooks") ", '/admin/hooks') " \
+				  "WHEN subject LIKE 'submission %' THEN (SELECT CONCAT('/submission/', s.id) " \
+				  "FROM submissions s WHERE s.id = SUBSTRING_INDEX(SUBSTRING(subject, 12), ' ', " \
+	              "1)) " \
+				  "WHEN action LIKE 'invite.%' THEN '/admin/invites' " \
+				  "WHEN action LIKE 'announcement.%' THEN '/admin/announcements' " \
+				  "WHEN action LIKE 'rejudging.%' THEN '/admin/rejudgings' " \
+				  "WHEN action LIKE 'worker.%' OR action LIKE 'gpu.%' THEN '/admin/workers' END " \
+	              "AS page "
 static const struct statement RECENT_CHANGES = SELECT(struct audit_row, AUDIT_COLUMNS,
-	"SELECT id, at AS at_ms, actor, address, action, subject, detail FROM audit_log "
+	"SELECT " AUDIT_FIELDS "FROM audit_log "
 	"ORDER BY id DESC LIMIT 5");
 
 /* The last answer is only for admins; OVERVIEW_OF_CREATOR omits it. */
@@ -215,7 +238,7 @@ struct audit_edge {
 	int64_t id;
 };
 static const struct column EDGE_COLUMNS[] = { INTEGER(struct audit_edge, id) };
-#define ROWS "SELECT id, at AS at_ms, actor, address, action, subject, detail FROM "
+#define ROWS "SELECT " AUDIT_FIELDS "FROM "
 #define LOOKED(key, condition) \
 	"audit_log FORCE INDEX (" key ") WHERE id < ? AND id > ? AND " condition
 #define ON_DAYS \

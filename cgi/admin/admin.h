@@ -21,6 +21,7 @@ struct intake_stop;
 struct audit_row {
 	int64_t id, at_ms;
 	const char *actor, *address, *action, *subject, *detail;
+	const char *page; /* the path of what the subject names; NULL: none, or it was deleted */
 };
 
 /* Returns the words for an action of the audit log, or the action itself if it has none. */

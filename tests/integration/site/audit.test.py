@@ -689,6 +689,44 @@ def the_next_page_of_results_keeps_the_search():
 
 
 @test
+def subjects_link_to_what_they_name():
+	board, hook = "/leaderboard/small", "/admin/leaderboard/small/hooks"
+	number = sql("SELECT MAX(id) FROM submissions")[0][0]
+	sql(
+		"INSERT INTO contests (name, title, starts_at, ends_at, rules) VALUES ('linked-cup', 'Cup', "
+		"'2025-03-01', '2025-04-01', '')"
+	)
+	links = (
+		("leaderboard.update", "small", board),
+		("leaderboard.delete", "gone", None),
+		("question.answer", "small", board + "/questions"),
+		("user.ban", "ada", "/user/ada"),
+		("user.ban", "größe", None),
+		("contest.register", "ada", "/user/ada"),
+		("contest.change", "linked-cup", "/contest/linked-cup"),
+		("submission.hide", f"submission {number}", f"/submission/{number}"),
+		("review.reject", f"submission {number} on H200", f"/submission/{number}"),
+		("submission.hide", "submission 99999999", None),
+		("webhook.test", "small", hook),
+		("webhook.test", "the whole site", "/admin/hooks"),
+		("invite.revoke", "invite 3", "/admin/invites"),
+		("announcement.end", "small", "/admin/announcements"),
+		("rejudging.start", "small", "/admin/rejudgings"),
+		("worker.pause", "here GPU-1", "/admin/workers"),
+		("intake.stop", "the whole site", None),
+	)
+	for action, subject, link in links:
+		sql(
+			"INSERT INTO audit_log (at, actor, address, action, subject, detail) VALUES "
+			f"('2025-03-01', 'linker', '', '{action}', '{subject}', '')"
+		)
+		row = admin.get("/admin/audit?who=linker").text.split("<tbody>")[1].split("</tr>")[0]
+		found = re.search(r'<td class="name">(?:<a href="([^"]*)">)?([^<]*)', row)
+		equal((action, found[2], found[1]), (action, subject, link))
+	sql("DELETE FROM contests WHERE name = 'linked-cup'")
+
+
+@test
 def only_admins_see_the_audit_log():
 	equal(ada.get("/admin/audit?who=eve").status, 403)
 
