@@ -22,9 +22,9 @@ struct contest_view {
 	size_t problem_count;
 	bool sees_problems; /* the viewer sees one of them, perhaps before the start */
 	struct standings standings;
-	const char *subpage;           /* the end of its address: "" or "/unfrozen" */
-	struct paging paging;          /* of the scoreboard */
-	const struct team *team;       /* the viewer's team in the contest; NULL: none */
+	const char *subpage;     /* the end of its address: "" or "/unfrozen" */
+	struct paging paging;    /* of the scoreboard */
+	const struct team *team; /* the viewer's team in the contest; NULL: none */
 	struct news_view *news;  /* answers for everybody and announcements, newest first */
 	size_t news_count, news_unread;
 	const char *code, *code_error; /* of the form for the registration */
