@@ -126,12 +126,12 @@ static const struct column AUDIT_COLUMNS[] = {
 		"/hooks") ", '/admin/hooks') " \
 				  "WHEN subject LIKE 'submission %' THEN (SELECT CONCAT('/submission/', s.id) " \
 				  "FROM submissions s WHERE s.id = SUBSTRING_INDEX(SUBSTRING(subject, 12), ' ', " \
-	              "1)) " \
+				  "1)) " \
 				  "WHEN action LIKE 'invite.%' THEN '/admin/invites' " \
 				  "WHEN action LIKE 'announcement.%' THEN '/admin/announcements' " \
 				  "WHEN action LIKE 'rejudging.%' THEN '/admin/rejudgings' " \
 				  "WHEN action LIKE 'worker.%' OR action LIKE 'gpu.%' THEN '/admin/workers' END " \
-	              "AS page "
+				  "AS page "
 static const struct statement RECENT_CHANGES = SELECT(struct audit_row, AUDIT_COLUMNS,
 	"SELECT " AUDIT_FIELDS "FROM audit_log "
 	"ORDER BY id DESC LIMIT 5");

@@ -685,8 +685,8 @@ def subjects_link_to_what_they_name():
 	board, hook = "/leaderboard/small", "/admin/leaderboard/small/hooks"
 	number = sql("SELECT MAX(id) FROM submissions")[0][0]
 	sql(
-		"INSERT INTO contests (name, title, starts_at, ends_at, rules) VALUES ('linked-cup', 'Cup', "
-		"'2025-03-01', '2025-04-01', '')"
+		"INSERT INTO contests (name, title, starts_at, ends_at, rules) VALUES ('linked-cup', "
+		"'Cup', '2025-03-01', '2025-04-01', '')"
 	)
 	links = (
 		("leaderboard.update", "small", board),
