@@ -46,7 +46,7 @@ static struct confirmation rejection_question(
 	};
 	confirmation_says(request, &question,
 		"Its result on this device becomes a protocol violation, loses its time and is never "
-	    "ranked. "
+		"ranked. "
 		"That is final. The author can submit again.");
 	confirmation_says(request, &question, "Its author reads: “Rejected by the admin %s: %s”",
 		request->viewer.name, reason);
