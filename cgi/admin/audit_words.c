@@ -20,7 +20,7 @@ const char *audit_words(const char *action)
 		{ "contest.register", "Registered contestant" },
 		{ "contest.reopen", "Reopened standings" },
 		{ "contest.unregister", "Removed contestant" },
-		{ "gpu.release", "Released GPU" },
+		{ "gpu.release", "Released device" },
 		{ "intake.start", "Accepted submissions again" },
 		{ "intake.stop", "Stopped submissions" },
 		{ "invite.create", "Created invite code" },

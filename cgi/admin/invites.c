@@ -64,6 +64,17 @@ static const struct invite *open_first(
 	return sorted;
 }
 
+/* "a, b" as a line for each name, so that a long name is cut without hiding the next. */
+static const char *in_lines(struct arena *arena, const char *names)
+{
+	char *lines = arena_strdup(arena, names);
+	for (char *at = lines; (at = strstr(at, ", "));) {
+		*at = '\n';
+		memmove(at + 1, at + 2, strlen(at + 2) + 1);
+	}
+	return lines;
+}
+
 static int show_invites(struct request *request)
 {
 	struct invite *invites;
@@ -86,6 +97,9 @@ static int show_invites(struct request *request)
 		*request->error = own;
 		return rc;
 	}
+	for (size_t i = 0; i < view.count; i++)
+		if (invites[i].leaderboards)
+			invites[i].leaderboards = in_lines(request->arena, invites[i].leaderboards);
 	view.invites = open_first(request->arena, invites, view.count);
 	struct page page = form_page_make(request, "Invites", "admin");
 	invites_page(&request->body, &page, &view);

@@ -93,7 +93,7 @@ static int note_missing(struct request *request, const struct rejudgings_view *v
 		const char *scopes, *field, *value, *sentence;
 	} needed[] = {
 		{ "top user all", "leaderboard", view->leaderboard, "Choose a leaderboard." },
-		{ "top", "gpu", view->gpu, "Choose the GPU whose first entries to rejudge." },
+		{ "top", "gpu", view->gpu, "Choose the device whose first entries to rejudge." },
 		{ "top", "top", view->top, "Enter how many first entries to rejudge." },
 		{ "submission", "submission", view->submission, "Enter the number of the submission." },
 		{ "user everywhere", "user", view->user, "Enter the name of the user." },

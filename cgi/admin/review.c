@@ -45,7 +45,8 @@ static struct confirmation rejection_question(
 		.back = "/admin/review",
 	};
 	confirmation_says(request, &question,
-		"Its result on this GPU becomes a protocol violation, loses its time and is never ranked. "
+		"Its result on this device becomes a protocol violation, loses its time and is never "
+		"ranked. "
 		"That is final. The author can submit again.");
 	confirmation_says(request, &question, "Its author reads: “Rejected by the admin %s: %s”",
 		request->viewer.name, reason);

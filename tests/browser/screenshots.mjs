@@ -5,6 +5,7 @@
 // writes FOLDER/STATE/ROLE PAGE WIDTH THEME.png. STATE is `empty`, `usual` or `full`. With PATH,
 // only addresses that contain it are taken. A role's page that looks as an earlier role's page
 // is left out.
+import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { EMPTY, FULL, pathsOf, ROLES, USUAL } from './addresses.mjs';
@@ -38,6 +39,13 @@ if (!folder || !STATES[state]) {
 	process.exit(2);
 }
 
+// A long path is cut, and ends with a part of its hash.
+function nameOf(path) {
+	const name = path.slice(1, 80).replace(/[^\w.=-]+/g, '_') || 'home';
+	return path.length <= 80 ? name
+		: `${name}_${createHash('sha256').update(path).digest('hex').slice(0, 6)}`;
+}
+
 const { list, reader } = await STATES[state](), seen = new Set();
 mkdirSync(join(folder, state), { recursive: true });
 for (const [role, { enter }] of Object.entries(ROLES)) {
@@ -54,8 +62,7 @@ for (const [role, { enter }] of Object.entries(ROLES)) {
 			for (const theme of ['light', 'dark']) {
 				await page.setViewportSize(size);
 				await page.emulateMedia({ colorScheme: theme });
-				const name = [role.split(' ')[1], path.slice(1, 80).replace(/[^\w.=-]+/g, '_')
-					|| 'home', size.width, theme].join(' ');
+				const name = [role.split(' ')[1], nameOf(path), size.width, theme].join(' ');
 				const high = await page.evaluate(() => document.documentElement.scrollHeight);
 				if (high > HEIGHT_LIMIT) // the browser cannot paint such a page as a whole
 					await page.setViewportSize({ ...size, height: HEIGHT_LIMIT });

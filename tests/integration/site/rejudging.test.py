@@ -103,7 +103,7 @@ def a_rejudging_starts_from_a_form_that_says_what_is_wrong():
 	lacks(admin.get("/admin/rejudgings").words(), "New rejudging")  # nothing above the form
 	for fields, sentence in (
 		({"scope": "top", "top": "0", "gpu": "H200"}, "The number of first entries"),
-		({"scope": "top", "top": "3"}, "Choose the GPU"),
+		({"scope": "top", "top": "3"}, "Choose the device"),
 		({"scope": "submission", "submission": "x"}, "no submission with this number"),
 		({"scope": "user", "user": "nobody"}, "no user named"),
 		({"scope": "user", "user": "über"}, "no user named"),
@@ -120,7 +120,7 @@ def a_rejudging_starts_from_a_form_that_says_what_is_wrong():
 	together = rejudge(scope="top", leaderboard="", gpu="", top="")
 	for field, sentence in (
 		("leaderboard", "Choose a leaderboard."),
-		("gpu", "Choose the GPU whose first entries to rejudge."),
+		("gpu", "Choose the device whose first entries to rejudge."),
 		("top", "Enter how many first entries to rejudge."),
 	):
 		contains(together.text, f'<a href="#{field}">')

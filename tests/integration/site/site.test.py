@@ -846,7 +846,7 @@ def an_admin_sees_and_releases_a_gpu_in_quarantine():
 	contains(admin.get("/admin/workers").words(), "GPU-broken was released.")
 	page = admin.get("/admin").words()
 	lacks(page, "It fell off")
-	contains(page, "Released GPU")
+	contains(page, "Released device")
 	equal(admin.post("/admin/gpus/release", [("uuid", "GPU-broken")], form="/admin").status, 404)
 	site.sql("DELETE FROM gpus WHERE uuid = 'GPU-broken'")
 
