@@ -248,17 +248,11 @@
 		const isAtEnd = scrollY && innerHeight + scrollY > document.documentElement.scrollHeight - 2;
 		const chosen = links.find((link) => link.hash === location.hash && top(link) >= 0) ?? links.at(-1);
 		const current = isAtEnd ? chosen : links.findLast((link) => top(link) < innerHeight / 3);
-		for (const link of links) {
-			if (link === current) link.setAttribute("aria-current", "true");
-			else link.removeAttribute("aria-current");
-		}
+		for (const link of links) link.ariaCurrent = link === current ? "true" : null;
 	};
 
 	// On a phone, a link to a section of the same page leaves the menu open.
-	const closeMenu = (event) => {
-		const menu = event.target.closest(".sections a")?.closest(":popover-open");
-		menu?.hidePopover();
-	};
+	const closeMenu = ({ target }) => target.closest(".sections a")?.closest(":popover-open")?.hidePopover();
 
 	dropSentDraft();
 	dropDraftsAtLogout();
