@@ -106,7 +106,7 @@ int api_contest_register(struct request *request)
 	int rc = api_text_or_nothing(request, "code", &code);
 	if (!rc && strlen(code) > contest_most_code_bytes)
 		rc = fail_field(
-			request->error, "code", "A code has at most %d bytes.", contest_most_code_bytes);
+			request->error, "code", "A code has at most %d characters.", contest_most_code_bytes);
 	if (!rc)
 		rc = contest_of_request(request, &contest);
 	if (!rc)

@@ -7,6 +7,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 
+#include <string.h>
 #include <strings.h>
 
 /* A4, landscape, in points. */
@@ -39,10 +40,42 @@ static enum ink ink_of_place(int64_t place)
 	return place >= 1 && place <= 3 ? medals[place - 1] : INK_TEXT;
 }
 
+/* How large the names of members are, so that even contest_most_team_members long ones fit. */
+static const struct {
+	size_t most_total, most_line; /* bytes */
+	int size, line_height;
+} MEMBERS[] = { { 200, 70, 14, 19 }, { 750, 110, 10, 13 }, { SIZE_MAX, 150, 7, 8 } };
+
+/* The names of the members below that of the team. Returns the height. */
+static int draw_members(struct picture *picture, const struct team *team)
+{
+	enum { first_baseline = 343 };
+	size_t total = 0, fit = 0;
+	int drawn = 0;
+	for (size_t i = 0; i < team->member_count; i++)
+		total += strlen(team->members[i].name) + 2;
+	while (total > MEMBERS[fit].most_total)
+		fit++;
+	cleanup_buffer struct buffer line = { 0 };
+	for (size_t i = 0; i < team->member_count; i++) {
+		bool is_last = i + 1 == team->member_count;
+		buffer_printf(&line, "%s%s", team->members[i].name, is_last ? "" : ", ");
+		if (!is_last
+			&& line.length + strlen(team->members[i + 1].name) + 2 <= MEMBERS[fit].most_line)
+			continue;
+		draw_line(picture, first_baseline + MEMBERS[fit].line_height * drawn++, MEMBERS[fit].size,
+			INK_MUTED, buffer_string(&line));
+		buffer_clear(&line);
+	}
+	return drawn * MEMBERS[fit].line_height;
+}
+
 static void draw_certificate(struct arena *arena, struct picture *picture,
 	const struct contest *contest, const struct standings *standings,
-	const struct standings_row *row)
+	const struct standings_row *row, const struct team *team)
 {
+	const bool has_points = row->score->total > 0;
+
 	cleanup_buffer struct buffer place = { 0 }, points = { 0 }, day = { 0 };
 	html_ordinal(&place, row->score->place);
 	html_points(&points, row->score->total);
@@ -52,23 +85,32 @@ static void draw_certificate(struct arena *arena, struct picture *picture,
 	draw_line(picture, 185, 34, INK_TEXT, contest->title);
 	draw_line(picture, 265, 16, INK_MUTED, "This certifies that");
 	draw_line(picture, 315, 40, INK_ACCENT, row->user);
-	draw_line(picture, 385, 30, ink_of_place(row->score->place),
-		arena_printf(arena, row->score->is_tied ? "shared %s place" : "took %s place",
-			buffer_string(&place)));
-	draw_line(picture, 425, 16, INK_TEXT,
-		arena_printf(arena, "with %s points, of %s", buffer_string(&points),
-			plural(arena, (int64_t)standings->row_count, "contestant")));
-	draw_line(picture, 515, 14, INK_MUTED, buffer_string(&day));
+	const int down = team ? draw_members(picture, team) : 0;
+	draw_line(picture, 385 + down, 30, has_points ? ink_of_place(row->score->place) : INK_TEXT,
+		has_points ? arena_printf(
+			arena, row->score->is_tied ? "shared %s place" : "took %s place", buffer_string(&place))
+				   : "took part");
+	if (has_points)
+		draw_line(picture, 425 + down, 16, INK_TEXT,
+			arena_printf(arena, "with %s points, of %s", buffer_string(&points),
+				plural(arena, (int64_t)standings->row_count, "contestant")));
+	draw_line(picture, 553, 12, INK_MUTED, buffer_string(&day));
 }
 
 static int write_certificate(struct request *request, const struct contest *contest,
 	const struct standings *standings, const struct standings_row *row)
 {
 	cleanup_picture struct picture *picture = NULL;
-	int rc = picture_new_pdf(&picture, width, height, &request->body, request->error);
+	struct team team;
+	int rc = contest->team_members
+		? team_by_id(request->db, request->arena, row->user_id, &team, request->error)
+		: ERROR_NOT_FOUND;
+	bool is_team = !rc;
+	if (!rc || rc == ERROR_NOT_FOUND)
+		rc = picture_new_pdf(&picture, width, height, &request->body, request->error);
 	if (rc)
 		return rc;
-	draw_certificate(request->arena, picture, contest, standings, row);
+	draw_certificate(request->arena, picture, contest, standings, row, is_team ? &team : NULL);
 	return picture_pdf(picture, request->error);
 }
 

@@ -9,6 +9,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/intake/submission.h"
 #include "lib/job/job.h"
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/quota.h"
@@ -27,6 +28,8 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct history_job, mode),
 	TEXT(struct history_job, leaderboard),
 	TEXT(struct history_job, note),
+	TEXT(struct history_job, author),
+	TEXT(struct history_job, sender),
 	INTEGER(struct history_job, withdrawn),
 	TIME(struct history_job, submitted_at_ms),
 	INTEGER(struct history_job, version_number),
@@ -48,35 +51,44 @@ static const struct column JOB_COLUMNS[] = {
  *
  * The query names its index and avoids EXISTS. Otherwise MariaDB sorts all submissions of the user
  * or reads every job first: 40,000 rows instead of 150 for a user with 20,000 submissions. */
-#define FROM_PAGE(index, where, from_here, order) \
+#define FROM_PAGE(owners, index, where, from_here, order) \
 	"FROM (SELECT o.id, o.leaderboard_id, o.task_version_id, o.user_id, o.file_name, o.mode, " \
-	"o.note, o.withdrawn_at, o.submitted_at " \
-	"FROM submissions o FORCE INDEX (" index ") " \
+	"o.note, o.withdrawn_at, o.submitted_at, o.submitted_by " \
+	"FROM " owners "submissions o FORCE INDEX (" index ") " \
 	"WHERE " where " AND " from_here " AND ? IN ('', o.mode) AND NOT o.dry_run " \
 	"AND (? = '' OR (SELECT 1 FROM jobs w WHERE w.submission_id = o.id AND ? IN ('', w.gpu) " \
 	"AND ? IN ('', w.state, w.verdict, IF(" WANTED_IS_HELD ", 'held', '')) LIMIT 1) = 1) " \
 	"ORDER BY " order " LIMIT ?) s "
+#define SENDER SQL_SUBMITTED_BY("s")
 #define JOB_FIELDS \
 	"s.id AS submission_id, s.file_name, s.mode, l.name AS leaderboard, s.note, " \
+	"a.name AS author, " SENDER " AS sender, " \
 	"s.withdrawn_at IS NOT NULL AS withdrawn, s.submitted_at AS submitted_at_ms, " \
 	"v.number AS version_number, v.id = l.task_version_id AS current_version, " \
 	"j.gpu, j.state, j.verdict, j.progress, j.score_ns, j.score_err_ns, " JOB_IS_HELD \
 	" AS is_held, r.place, r.tied AS is_tie "
 #define WITH_JOBS \
-	"JOIN leaderboards l ON l.id = s.leaderboard_id " \
+	"JOIN leaderboards l ON l.id = s.leaderboard_id JOIN users a ON a.id = s.user_id " \
 	"JOIN task_versions v ON v.id = s.task_version_id " \
 	"LEFT JOIN jobs j ON j.submission_id = s.id " \
 	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu " \
 	"LEFT JOIN ranking r ON r.leaderboard_id = s.leaderboard_id " \
 	"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu " \
 	"AND r.user_id = s.user_id AND r.job_id = j.id "
-#define JOBS_IN_ORDER(index, where, from_here, order, order_of_jobs) \
+#define JOBS_OF_OWNERS(owners, index, where, from_here, order, order_of_jobs) \
 	SELECT(struct history_job, JOB_COLUMNS, \
-		"SELECT " JOB_FIELDS FROM_PAGE(index, where, from_here, order) WITH_JOBS \
+		"SELECT " JOB_FIELDS FROM_PAGE(owners, index, where, from_here, order) WITH_JOBS \
 		"ORDER BY " order_of_jobs ", COALESCE(g.position, 999), j.gpu")
-#define OF_ALL \
-	"o.user_id = ? AND (SELECT 1 FROM leaderboards n WHERE n.id = o.leaderboard_id AND ? IN ('', " \
+#define JOBS_IN_ORDER(index, where, from_here, order, order_of_jobs) \
+	JOBS_OF_OWNERS("", index, where, from_here, order, order_of_jobs)
+/* A member of teams, who is bound twice, and the teams. MariaDB sorts all their submissions. */
+#define MEMBER_AND_TEAMS \
+	"(SELECT ? AS id UNION SELECT team_id FROM team_members WHERE user_id = ?) own STRAIGHT_JOIN "
+#define OF_MEMBER "o.user_id = own.id AND " SHOWN_ALL
+#define SHOWN_ALL \
+	"(SELECT 1 FROM leaderboards n WHERE n.id = o.leaderboard_id AND ? IN ('', " \
 	"n.name) AND " SQL_MAY_SEE("n") ") = 1"
+#define OF_ALL "o.user_id = ? AND " SHOWN_ALL
 /* Selects the submissions to one leaderboard. Binds the leaderboard's ID as text, where OF_ALL
  * binds its name. If a subquery looked up the ID, MariaDB would not read the submissions in the
  * index's order of time. */
@@ -93,6 +105,10 @@ static const struct column JOB_COLUMNS[] = {
 	"OR o.id < ?)"
 static const struct statement JOBS =
 	JOBS_IN_ORDER("submissions_user", OF_ALL, "o.id < ?", BY_NUMBER("o"), BY_NUMBER("s"));
+static const struct statement JOBS_OF_MEMBER = JOBS_OF_OWNERS(
+	MEMBER_AND_TEAMS, "submissions_user", OF_MEMBER, "o.id < ?", BY_NUMBER("o"), BY_NUMBER("s"));
+static const struct statement JOBS_OF_MEMBER_WITHIN = JOBS_OF_OWNERS(
+	MEMBER_AND_TEAMS, "submissions_user_time", OF_MEMBER, WITHIN, BY_TIME("o"), BY_TIME("s"));
 static const struct statement JOBS_OF_LEADERBOARD =
 	JOBS_IN_ORDER("submissions_history", OF_ONE, "o.id < ?", BY_NUMBER("o"), BY_NUMBER("s"));
 static const struct statement JOBS_WITHIN =
@@ -117,6 +133,13 @@ static const struct statement CHOICES = SELECT(struct choice_row, CHOICE_COLUMNS
 	"WHERE EXISTS (SELECT 1 FROM submissions s FORCE INDEX (submissions_history) "
 	"WHERE s.user_id = ? AND s.leaderboard_id = l.id AND NOT s.dry_run) AND " MAY_SEE_LEADERBOARD
 	" ORDER BY l.name, g.gpu");
+
+#define SUBMITTED \
+	SQL_HAS_OWN("me.id", "submissions", "s", "s.leaderboard_id = l.id AND NOT s.dry_run")
+static const struct statement CHOICES_OF_MEMBER = SELECT(struct choice_row, CHOICE_COLUMNS,
+	"SELECT l.id AS leaderboard_id, l.name AS leaderboard, g.gpu FROM users me JOIN leaderboards l "
+	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id WHERE me.id = ? AND " SUBMITTED
+	" AND " MAY_SEE_LEADERBOARD " ORDER BY l.name, g.gpu");
 
 static const struct column RANK_COLUMNS[] = {
 	TEXT(struct history_rank, gpu),
@@ -269,16 +292,21 @@ static const char *page_address(
 /* ---- reading ---- */
 
 enum { ANSWER_JOBS, ANSWER_CHOICES, ANSWER_RANKS };
-#define PARTS(jobs) \
+#define PARTS(jobs) PARTS_WITH(jobs, CHOICES)
+#define PARTS_WITH(jobs, choices) \
 	{ \
-		[ANSWER_JOBS] = &jobs, [ANSWER_CHOICES] = &CHOICES, [ANSWER_RANKS] = &RANKS \
+		[ANSWER_JOBS] = &jobs, [ANSWER_CHOICES] = &choices, [ANSWER_RANKS] = &RANKS \
 	}
 static const struct statement *const
 	ALL[] = PARTS(JOBS),
 	*const OF_LEADERBOARD[] = PARTS(JOBS_OF_LEADERBOARD), *const WITHIN_ALL[] = PARTS(JOBS_WITHIN),
-	*const WITHIN_LEADERBOARD[] = PARTS(JOBS_OF_LEADERBOARD_WITHIN);
+	*const WITHIN_LEADERBOARD[] = PARTS(JOBS_OF_LEADERBOARD_WITHIN),
+	*const OF_MEMBER_ALL[] = PARTS_WITH(JOBS_OF_MEMBER, CHOICES_OF_MEMBER),
+	*const OF_MEMBER_WITHIN[] = PARTS_WITH(JOBS_OF_MEMBER_WITHIN, CHOICES_OF_MEMBER);
 static const struct bundle PAGES[] = { BUNDLE(ALL), BUNDLE(OF_LEADERBOARD) },
-						   PAGES_WITHIN[] = { BUNDLE(WITHIN_ALL), BUNDLE(WITHIN_LEADERBOARD) };
+						   PAGES_WITHIN[] = { BUNDLE(WITHIN_ALL), BUNDLE(WITHIN_LEADERBOARD) },
+						   PAGE_OF_MEMBER = BUNDLE(OF_MEMBER_ALL),
+						   PAGE_OF_MEMBER_WITHIN = BUNDLE(OF_MEMBER_WITHIN);
 
 /* Finds whose submissions the filter wants. Without a team, leaves *owner_id. */
 static int find_owner(
@@ -307,6 +335,14 @@ static int read_answers(struct request *request, const struct history_view *view
 	const char *name = view->shown ? arena_printf(request->arena, "%lld", (long long)leaderboard_id)
 								   : filter->leaderboard;
 	const char *one_job = *filter->gpu ? filter->gpu : filter->result;
+	if (!has_period(filter) && view->has_teams)
+		return database_answers(request->db, request->arena, &PAGE_OF_MEMBER, answers,
+			request->error,
+			"iisiissssi"
+			"ii"
+			"ii",
+			owner, owner, name, viewer, before, filter->mode, one_job, filter->gpu, filter->result,
+			most, owner, viewer, owner, leaderboard_id);
 	if (!has_period(filter))
 		return database_answers(request->db, request->arena, &PAGES[view->shown != NULL], answers,
 			request->error,
@@ -317,6 +353,15 @@ static int read_answers(struct request *request, const struct history_view *view
 			owner, viewer, owner, leaderboard_id);
 	int64_t at_ms = query_number(request, "at", filter->until_ms);
 	at_ms = at_ms < filter->until_ms ? at_ms : filter->until_ms;
+	if (view->has_teams)
+		return database_answers(request->db, request->arena, &PAGE_OF_MEMBER_WITHIN, answers,
+			request->error,
+			"iisittttissssi"
+			"ii"
+			"ii",
+			owner, owner, name, viewer, filter->from_ms, filter->until_ms, at_ms, at_ms, before,
+			filter->mode, one_job, filter->gpu, filter->result, most, owner, viewer, owner,
+			leaderboard_id);
 	return database_answers(request->db, request->arena, &PAGES_WITHIN[view->shown != NULL],
 		answers, request->error,
 		"isittttissssi"
@@ -433,6 +478,7 @@ static void take_teams(const struct viewer *viewer, struct history_view *view)
 	for (size_t i = 0; i < view->team_count; i++)
 		if (viewer->teams[i].id == view->owner_id)
 			view->team = viewer->teams[i].name;
+	view->has_teams = !view->shown && view->team_count && !view->team;
 }
 
 static int show_history(struct request *request, struct history_view *view, const char *title)

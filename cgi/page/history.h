@@ -8,6 +8,7 @@
 struct history_job { /* a row of the query: one submission and one of its jobs */
 	int64_t submission_id, submitted_at_ms, version_number, current_version, withdrawn;
 	const char *file_name, *mode, *leaderboard, *note;
+	const char *author, *sender; /* sender NULL: the author; else who sent it for the author */
 	const char *gpu, *state, *verdict, *progress; /* gpu NULL: the submission has no job */
 	double score_ns, score_err_ns;
 	int64_t is_held; /* passed, but waits for an admin's review */
@@ -48,6 +49,7 @@ struct history_view {
 	struct history_filter filter;
 	int64_t owner_id;         /* whose submissions: the viewer's own, or those of a team */
 	const char *team;         /* name of the team; NULL: the viewer's own */
+	bool has_teams;           /* the viewer's own and those of all teams of the viewer */
 	const struct team *teams; /* on the page for all leaderboards: those to choose from */
 	size_t team_count;
 	const struct history_choice *choices;

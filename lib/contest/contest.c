@@ -298,9 +298,12 @@ static int check_code(const struct contest_settings *settings, struct error *err
 	bool needs = strcmp(settings->registration, "code") == 0;
 	if (!needs && !*settings->code)
 		return 0;
-	return strlen(settings->code) >= 6 && text_is_line(settings->code, contest_most_code_bytes)
+	return text_count_characters(settings->code) >= 6
+			&& text_is_line(settings->code, contest_most_code_bytes)
 		? 0
-		: fail_field(error, "code", "Type a code of 6 to %d bytes.", contest_most_code_bytes);
+		: fail_field(error, "code",
+			"Type a code of 6 to %d characters. Some letters count as several.",
+			contest_most_code_bytes);
 }
 
 static int check_scoring(const struct contest_settings *settings, struct error *error)

@@ -95,7 +95,7 @@ def errors_appear_next_to_their_field():
 		announce(text="x" * 1001, leaderboard="nothing", **{"from": "soon", "until": "never"})
 	)
 	contains(answer.text, "<title>Error: Announcements")
-	contains(answer.words(), "There are 4 problems")
+	contains(answer.words(), "Correct these 4 fields first")
 	for field in ("text", "leaderboard", "from", "until"):
 		contains(answer.text, f'<a href="#{field}">')
 	contains(answer.text, 'value="soon"')

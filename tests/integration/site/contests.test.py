@@ -134,7 +134,7 @@ def a_contest_needs_valid_settings():
 		({"starts": "soon"}, "Type the start"),
 		({"ends": after(60)}, "The end must be after the start."),
 		({"registration": "maybe"}, "The registration is open, code or closed."),
-		({"code": "abc"}, "Type a code of 6 to 64 bytes."),
+		({"code": "abc"}, "Type a code of 6 to 64 characters."),
 		({"scoring": "luck"}, "The scoring is ranks, ratios or mean."),
 		({"points": "1 2"}, "A rank cannot have more points"),
 		({"freeze_minutes": "-1"}, "Type the minutes"),
@@ -700,6 +700,37 @@ def a_contestant_gets_a_certificate():
 		(anyone, "bob", 303),
 	):
 		equal((user, client.fresh(f"/contest/cup/certificate/{user}").status), (user, status))
+
+
+@test
+def a_certificate_names_the_members_of_a_team_and_no_place_without_points():
+	names = [f"member-{i:02}-{'x' * 22}" for i in range(50)]
+	sql(
+		"INSERT INTO users (name, password_hash, kind) VALUES ('Crowd', '', 'team'), "
+		+ ", ".join(f"('{name}', '', 'person')" for name in names)
+		+ "; INSERT INTO teams (user_id, contest_id, code) SELECT u.id, c.id, 'crowd' FROM users "
+		"u JOIN contests c ON c.name = 'cup' WHERE u.name = 'Crowd'; INSERT INTO team_members "
+		"(team_id, user_id, contest_id) SELECT t.user_id, u.id, t.contest_id FROM teams t JOIN "
+		"users u ON u.name LIKE 'member-%' WHERE t.code = 'crowd'; INSERT INTO contest_final_rows "
+		"(contest_id, position, user_id, place, is_tied, points) SELECT contest_id, 9, user_id, "
+		"3, FALSE, 0 FROM teams WHERE code = 'crowd'; "
+		"UPDATE contests SET team_members = 50 WHERE name = 'cup'"
+	)
+	text = text_of(carl.fresh("/contest/cup/certificate/Crowd").bytes)
+	for name in names:
+		contains(text, name)
+	contains(text, "took part")
+	lacks(text, "place")
+	lacks(text, "points")
+	for client, is_told in ((carl, True), (admin, True), (bob, False), (anyone, False)):
+		page = client.fresh("/contest/cup").text
+		for name in ("Crowd", "bob"):
+			link = f'<li><a href="/contest/cup/certificate/{name}">'
+			(contains if is_told else lacks)(page, link)
+	sql(
+		"UPDATE contests SET team_members = 0 WHERE name = 'cup'; DELETE FROM users WHERE name = "
+		"'Crowd' OR name LIKE 'member-%'"
+	)
 
 
 @test

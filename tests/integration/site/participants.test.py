@@ -772,7 +772,7 @@ def the_form_shows_all_its_errors_at_once():
 	contains(page.text, "<title>Error: Submit to small · Podium</title>")
 	summary = re.search(r'<section class="[^"]*error-summary".*?</section>', page.text, re.S)[0]
 	contains(summary, 'tabindex="-1" autofocus')
-	contains(summary, "There are 3 problems")
+	contains(summary, "Correct these 3 fields first")
 	equal(re.findall(r'<li><a href="#(\w+)">', summary), ["code", "mode", "gpu"])
 	for field, label, sentence in (
 		("code", "Code", "The header of the code says that it is for the leaderboard"),

@@ -521,7 +521,7 @@ def creators_invite_only_to_their_own_leaderboards():
 		)
 	)
 	contains(every.text, "<title>Error: Invites")
-	contains(every.words(), "There are 4 problems")
+	contains(every.words(), "Correct these 4 fields first")
 	for field in ("leaderboard", "uses", "expires", "note"):
 		contains(every.text, f'<a href="#{field}">')
 		contains(every.text, f'id="{field}-error"')
@@ -685,7 +685,9 @@ def a_rebuild_keeps_the_freeze_and_a_freeze_in_the_past_removes_results():
 	contains(whole(refused).words(), "Type a date and time as")
 	both = whole(publish(carl, "small", visibility="open", frozen="whenever"))
 	equal((both.status, 'value="whenever"' in both.text), (422, True))
-	contains(both.words(), "There are 2 problems Choose public, closed or hidden. Type a date")
+	contains(
+		both.words(), "Correct these 2 fields first Choose public, closed or hidden. Type a date"
+	)
 	ok(publish(carl, "small", visibility="public"))
 	equal(ranking(), [("bob", 1), ("ada", 2)])
 

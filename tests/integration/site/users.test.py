@@ -240,7 +240,7 @@ def an_invited_user_chooses_the_password_of_an_account_with_a_role():
 		admin.post("/admin/users/invite", [("name", "x"), ("role", "king")], form="/admin/users")
 	)
 	contains(both.text, "<title>Error: Users")
-	contains(both.words(), "There are 2 problems")
+	contains(both.words(), "Correct these 2 fields first")
 	for field in ("name", "role"):
 		contains(both.text, f'<a href="#{field}">')
 		contains(both.text, f'id="{field}-error"')

@@ -182,7 +182,7 @@ def a_refused_form_lists_all_its_errors():
 	refused = whole(carl.post("/admin/leaderboard/small/hooks", order))
 	equal(refused.status, 422)
 	contains(refused.text, "<title>Error: Webhooks of small")
-	contains(refused.words(), "There are 4 problems")
+	contains(refused.words(), "Correct these 4 fields first")
 	for field in ("name", "address", "form", "event"):
 		contains(refused.text, f'<a href="#{field}">')
 		contains(refused.text, f'id="{field}-error"')
