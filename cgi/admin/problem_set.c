@@ -159,11 +159,21 @@ static const char *chosen_path(const char *path)
 	return path && *path ? path : NULL;
 }
 
+/* An upload that is gone leads back to the form. */
+static int show_gone(struct request *request)
+{
+	fail_field(request->error, "set", "%s", arena_strdup(request->arena, request->error->text));
+	request->status = 404;
+	return show_set_form(request);
+}
+
 int page_set(struct request *request)
 {
 	struct plan_input input;
 	struct set_view view;
 	int rc = read_upload(request, &input, &view);
+	if (rc == ERROR_NOT_FOUND)
+		return show_gone(request);
 	if (!rc)
 		rc = make_plan(request, &input, chosen_path(request_query(request, "set")), &view);
 	return rc ? rc : show_plan(request, &view);
@@ -233,6 +243,8 @@ int action_set(struct request *request)
 	struct plan_input input;
 	struct set_view view;
 	int rc = read_upload(request, &input, &view);
+	if (rc == ERROR_NOT_FOUND)
+		return show_gone(request);
 	if (!rc)
 		rc = make_plan(request, &input, chosen_path(request_form(request, "set")), &view);
 	if (rc)

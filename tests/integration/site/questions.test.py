@@ -51,7 +51,7 @@ MORE_FOR_MEMBERS = 2
 MORE_QUESTIONS = {
 	"/submission/*/artifact/*": 3,
 	"/submission/*/plan/*": 4,
-	"/admin/sets/*": 3,
+	"/admin/sets/*": 4,
 	"/admin/leaderboard/*/edit": 3,
 	"/admin/leaderboard/*/task": 4,
 	"/admin/rejudgings/*/*": 4,

@@ -211,6 +211,7 @@ def only_its_creator_can_use_an_upload_for_an_hour():
 	answer = carl.get(path)
 	equal(answer.status, 404)
 	contains(answer.words(), "Upload the file again")
+	contains(answer.text, 'action="/admin/sets/new"')
 	uploaded(dora, tree())
 	equal(site.sql("SELECT COUNT(*) FROM uploads"), [["1"]])
 

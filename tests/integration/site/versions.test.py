@@ -385,7 +385,9 @@ def other_shapes_make_a_version_that_waits_for_its_check():
 	equal([row[:4] for row in stored()], [["1", "2", "0", "1"], ["2", "0", "1", "0"]])
 	equal(wanted(), [["2"]])
 	contains(last_note()[1], "version 2 with 3 files once its check passes, still version 1")
-	contains(whole(carl.get("/admin/leaderboard/words/versions")).words(), "Saved as version 2.")
+	versions = whole(carl.get("/admin/leaderboard/words/versions")).words()
+	contains(versions, "Saved as version 2.")
+	contains(versions, "Version 2 waits for its check")
 	equal(anyone.get(fresh("/leaderboard/words?version=2")).status, 404)
 
 
