@@ -65,10 +65,6 @@ int page_submission_withdraw(struct request *request)
 {
 	struct submission_row row;
 	int rc = submission_of_author(request, "withdraw a submission", &row);
-	if (!rc && row.is_final)
-		rc = fail(request->error, ERROR_CONFLICT,
-			"The final standings of the contest were declared, so its submissions are neither "
-			"withdrawn nor restored.");
 	return rc ? rc : show_withdrawal(request, &row);
 }
 
