@@ -57,7 +57,7 @@ static const struct column PROBLEM_COLUMNS[] = {
 	TEXT(struct contest_problem, name),
 	INTEGER(struct contest_problem, is_seen),
 };
-static const struct statement PROBLEMS = SELECT(struct contest_problem, PROBLEM_COLUMNS,
+const struct statement contest_problems_reading = SELECT(struct contest_problem, PROBLEM_COLUMNS,
 	"SELECT l.id AS leaderboard_id, l.name, " SQL_MAY_SEE(
 		"l") " AS is_seen "
 			 "FROM contest_problems p JOIN leaderboards l ON l.id = p.leaderboard_id "
@@ -114,7 +114,8 @@ int contests_read(struct database *db, struct arena *arena, int64_t reader_id,
 int contest_problems(struct database *db, struct arena *arena, int64_t contest_id,
 	int64_t reader_id, struct contest_problem **problems, size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &PROBLEMS, problems, count, error, "ii", reader_id, contest_id);
+	return database_rows(
+		db, arena, &contest_problems_reading, problems, count, error, "ii", reader_id, contest_id);
 }
 
 int contest_settings_of(struct database *db, struct arena *arena, const struct contest *contest,
