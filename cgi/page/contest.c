@@ -124,23 +124,39 @@ static bool reads_all(const struct contest_view *view)
 
 enum { most_news = 10 };
 
+static const struct statement *const PAGE_PARTS[] = { &contest_problems_reading, &news_reading };
+static const struct bundle PAGE = BUNDLE(PAGE_PARTS);
+
 /* Announcements are plain text, answers are Markdown. */
-static int read_news(struct request *request, struct contest_view *view)
+static void take_news(
+	struct arena *arena, const struct news_item *items, size_t count, struct contest_view *view)
 {
-	struct news_item *items;
-	int rc = news_of_contest(request->db, request->arena, view->contest.id, request->viewer.id,
-		most_news, &items, &view->news_count, request->error);
-	if (rc)
-		return rc;
-	view->news = arena_array(request->arena, struct news_view, view->news_count + 1);
-	for (size_t i = 0; i < view->news_count; i++) {
+	view->news = arena_array(arena, struct news_view, count + 1);
+	view->news_count = count;
+	for (size_t i = 0; i < count; i++) {
 		view->news[i] = (struct news_view){ .item = &items[i] };
 		view->news_unread += items[i].is_new == 1;
 		if (!items[i].question)
 			continue;
-		view->news[i].question_html = question_html(request->arena, items[i].question);
-		view->news[i].html = question_html(request->arena, items[i].text);
+		view->news[i].question_html = question_html(arena, items[i].question);
+		view->news[i].html = question_html(arena, items[i].text);
 	}
+}
+
+static int read_problems_and_news(struct request *request, struct contest_view *view)
+{
+	const int64_t viewer = request->viewer.id, id = view->contest.id;
+	struct database_answer answers[COUNT(PAGE_PARTS)] = { 0 };
+	int rc =
+		database_answers(request->db, request->arena, &PAGE, answers, request->error, "iiiiiiiiii",
+			viewer, viewer, id, viewer, viewer, id, viewer, viewer, id, (int64_t)most_news);
+	if (rc)
+		return rc;
+	view->problems = answers[0].rows;
+	view->problem_count = answers[0].count;
+	for (size_t i = 0; i < view->problem_count; i++)
+		view->sees_problems |= view->problems[i].is_seen != 0;
+	take_news(request->arena, answers[1].rows, answers[1].count, view);
 	return 0;
 }
 
@@ -157,12 +173,9 @@ static int read_problems(struct request *request, struct contest_view *view)
 	view->team = viewer_team_in(&request->viewer, contest->id);
 	view->has_board = contest->starts_at_ms <= now;
 	view->rules_html = render_rules(request->arena, contest->rules);
-	int rc = contest_problems(request->db, request->arena, contest->id, request->viewer.id,
-		&view->problems, &view->problem_count, request->error);
-	for (size_t i = 0; i < view->problem_count && !rc; i++)
-		view->sees_problems |= view->problems[i].is_seen != 0;
+	int rc = read_problems_and_news(request, view);
 	view->reads_all = !rc && reads_all(view);
-	return rc ? rc : read_news(request, view);
+	return rc;
 }
 
 static int make_pages(struct request *request, struct contest_view *view)

@@ -67,7 +67,7 @@ static const struct column PROBLEM_COLUMNS[] = {
 };
 #define READER_RIGHT SQL_RIGHT("l")
 #define IS_SEEN SQL_MAY_SEE("l")
-static const struct statement PROBLEMS = SELECT(struct contest_problem, PROBLEM_COLUMNS,
+const struct statement contest_problems_reading = SELECT(struct contest_problem, PROBLEM_COLUMNS,
 	"SELECT l.id AS leaderboard_id, l.name, l.visibility, " IS_SEEN " AS is_seen, " READER_RIGHT
 	" AS reader_right, (SELECT v.number FROM task_versions v WHERE v.id = l.task_version_id) "
 	"AS version, (SELECT v.number FROM publications w JOIN task_versions v "
@@ -126,8 +126,8 @@ int contests_read(struct database *db, struct arena *arena, int64_t reader_id,
 int contest_problems(struct database *db, struct arena *arena, int64_t contest_id,
 	int64_t reader_id, struct contest_problem **problems, size_t *count, struct error *error)
 {
-	return database_rows(
-		db, arena, &PROBLEMS, problems, count, error, "iii", reader_id, reader_id, contest_id);
+	return database_rows(db, arena, &contest_problems_reading, problems, count, error, "iii",
+		reader_id, reader_id, contest_id);
 }
 
 struct offer {

@@ -86,6 +86,8 @@ struct contest_problem {
 };
 int contest_problems(struct database *db, struct arena *arena, int64_t contest_id,
 	int64_t reader_id, struct contest_problem **problems, size_t *count, struct error *error);
+/* The same as a part of a bundle. Its parameters: twice the reader, and the contest. */
+extern const struct statement contest_problems_reading;
 
 struct contest_entrant {
 	const char *name;

@@ -17,7 +17,7 @@ static const struct column NEWS_COLUMNS[] = {
 #define OF_CONTEST \
 	"FROM contest_problems p JOIN leaderboards l ON l.id = p.leaderboard_id AND " SQL_MAY_SEE( \
 		"l") " LEFT JOIN users viewer ON viewer.id = ? "
-static const struct statement NEWS = SELECT(struct news_item, NEWS_COLUMNS,
+const struct statement news_reading = SELECT(struct news_item, NEWS_COLUMNS,
 	"SELECT l.name AS leaderboard, q.id AS question_id, q.answer AS text, q.text AS question, "
 	"q.answered_at AS at_ms, COALESCE(" SQL_IS_NEWS("q", "viewer.id") ", FALSE) AND " IS_NEW(
 		"q.answered_at") " AS is_new " OF_CONTEST
@@ -29,13 +29,6 @@ static const struct statement NEWS = SELECT(struct news_item, NEWS_COLUMNS,
 										  "AND " SQL_IS_ANNOUNCED(
 											  "a") " WHERE p.contest_id = ? "
 												   "ORDER BY at_ms DESC, question_id DESC LIMIT ?");
-
-int news_of_contest(struct database *db, struct arena *arena, int64_t contest_id, int64_t viewer_id,
-	int64_t most, struct news_item **items, size_t *count, struct error *error)
-{
-	return database_rows(db, arena, &NEWS, items, count, error, "iiiiiii", viewer_id, viewer_id,
-		contest_id, viewer_id, viewer_id, contest_id, most);
-}
 
 static const struct statement MARK_READ =
 	COMMAND("INSERT INTO news_seen (user_id, leaderboard_id, seen_until) "

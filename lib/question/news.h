@@ -3,7 +3,6 @@
 #ifndef PODIUM_LIB_QUESTION_NEWS_H
 #define PODIUM_LIB_QUESTION_NEWS_H
 
-#include "lib/base/arena.h"
 #include "lib/base/error.h"
 #include "lib/database/database.h"
 
@@ -17,9 +16,10 @@ struct news_item {
 	int64_t at_ms, is_new;
 };
 
-/* Reads the newest news of a contest on problems that the viewer (0: not signed in) sees. */
-int news_of_contest(struct database *db, struct arena *arena, int64_t contest_id, int64_t viewer_id,
-	int64_t most, struct news_item **items, size_t *count, struct error *error);
+/* The newest news of a contest on problems that the viewer sees, as a part of a bundle. Its
+ * parameters: twice the viewer (0: not signed in), the contest, these three once more, and how many
+ * at most. Each row is a struct news_item. */
+extern const struct statement news_reading;
 
 /* The contestant has read the news of a leaderboard up to a time, at most now. Writes nothing for
  * others. */
