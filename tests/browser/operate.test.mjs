@@ -30,9 +30,9 @@ scenes('an admin rejudges the best result, previews and applies it', async (come
 	await page.goto(`/submission/${number}`);
 	await page.getByRole('link', { name: 'Hide, hold, rejudge, note' }).click();
 	await page.getByRole('link', { name: 'Rejudge…' }).click();
-	for (const [choice, asked] of [['A user on every leaderboard', 'GPU, User name'],
-			['The top of a ranking', 'Leaderboard, GPU, Number of ranks'],
-			['One submission', 'GPU, Submission number']]) {
+	for (const [choice, asked] of [['A user on every leaderboard', 'Device, User name'],
+			['The top of a ranking', 'Leaderboard, Device, Number of ranks'],
+			['One submission', 'Device, Submission number']]) {
 		await page.getByLabel(choice).check();
 		assert.equal((await page.locator('.form .field > label:not(.choice):visible')
 			.allTextContents()).join(', '), asked);
