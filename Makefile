@@ -222,13 +222,13 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
 
 # What browsers load beside pages. They get the style sheet without comments and spare white space,
-# which is 1.3 KB shorter when zipped, and our scripts without lines of comments: 0.5 KB of the one
-# that every page loads.
+# which is 1.3 KB shorter when zipped, and our scripts without lines of comments and indentation:
+# 0.6 KB of the one that every page loads.
 SCRIPTS := $(filter-out %/editor.js,$(filter %.js,$(SITE)))
 $(filter-out %/style.css $(SCRIPTS),$(SITE)): $(B)/%: %
 	@mkdir -p $(@D) && cp $< $@
 $(SCRIPTS): $(B)/%: %
-	@mkdir -p $(@D) && sed -E '/^\s*\/\/( |$$)/d' $< > $@
+	@mkdir -p $(@D) && sed -E '/^\s*\/\/( |$$)/d; s/^\t+//; /^$$/d' $< > $@
 $(B)/static/style.css: static/style.css
 	@mkdir -p $(@D)
 	@sed -Ez 's@/\*[^*]*\*+([^/*][^*]*\*+)*/@@g; s/[ \t\n]+/ /g; s/ ?([{};]) ?/\1/g; s/, /,/g; s/: ([^"])/:\1/g; s/;\}/}/g' \

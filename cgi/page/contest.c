@@ -203,6 +203,7 @@ static int show_contest(struct request *request, struct contest_view *view)
 		return rc;
 	*request->error = own;
 	struct page page = form_page_make(request, view->contest.title, "contests");
+	page.script = "/static/countdown.js";
 	/* A refused form is no page that the browser can get again. */
 	if (view->next_ms != TIME_NULL && !page.fault_count) {
 		int64_t left = contest_seconds_left(view->next_ms, page.now_ms) + 2;

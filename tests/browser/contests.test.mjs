@@ -45,23 +45,23 @@ scene('a host makes a contest, and participants register', async (come) => {
 
 scene('the page of a contest counts down and changes at its start', async (come) => {
 	const guest = await come(), plain = await come({ scripts: false });
-	const countdown = (page, hasText) => page.locator('.countdown').filter({ hasText });
+	const countdown = (page, hasText) => page.locator('[role=timer]').filter({ hasText });
 	operate('contest', 'create', 'soon', 'title=Soon', `starts=${secondsFromNow(15)}`,
 		'ends=2089-01-01', 'registration=closed');
 	for (const page of [guest, plain]) {
 		await page.goto('/contest/soon');
 		await countdown(page, /Starts in \d+ seconds?\./).waitFor();
 	}
-	const left = () => guest.locator('.countdown b').textContent();
+	const left = () => guest.locator('[role=timer] b').textContent();
 	const first = await left();
-	await guest.waitForFunction((text) => document.querySelector('.countdown b').textContent !== text,
+	await guest.waitForFunction((text) => document.querySelector('[role=timer] b').textContent !== text,
 		first);
 	for (const page of [guest, plain])
 		await countdown(page, /Ends in \d+ years\./).waitFor();
 	// The script says the same as the server did.
 	const said = await left();
-	await guest.evaluate(() => { document.querySelector('.countdown b').textContent = ''; });
-	await guest.waitForFunction(() => document.querySelector('.countdown b').textContent);
+	await guest.evaluate(() => { document.querySelector('[role=timer] b').textContent = ''; });
+	await guest.waitForFunction(() => document.querySelector('[role=timer] b').textContent);
 	assert.equal(await left(), said);
 });
 
@@ -355,12 +355,12 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 	const { final, rows } = JSON.parse(await eve.locator('body').innerText());
 	assert.deepEqual([final, rows.map((row) => [row.place, row.user, row.points])],
 		[true, [[1, 'Bees', 20], [2, 'Ants', 12]]]);
-	for (const [page, team, place, points] of [[ada, 'Ants', '2nd', 12], [ben, 'Ants', '2nd', 12],
-		[cyd, 'Bees', '1st', 20]]) {
+	for (const [page, team, members, place, points] of [[ada, 'Ants', 'ada, ben', '2nd', 12],
+		[ben, 'Ants', 'ada, ben', '2nd', 12], [cyd, 'Bees', 'cyd, dan', '1st', 20]]) {
 		const [name, words] = await certificate(page);
 		assert.equal(name, `autumn-${team}.pdf`);
-		assert.match(words, new RegExp(`Autumn contest This certifies that ${team} took ${place} `
-			+ `place with ${points} points, of 2 contestants`));
+		assert.match(words, new RegExp(`Autumn contest This certifies that ${team} ${members} took `
+			+ `${place} place with ${points} points, of 2 contestants`));
 	}
 	for (const [page, team] of [[ada, 'Bees'], [judy, 'Ants'], [eve, 'eve']])
 		assert.notEqual((await page.request.get(`/contest/autumn/certificate/${team}`)).status(),

@@ -81,7 +81,7 @@ for (const scripts of [true, false])
 		// Without scripts, the page reloads itself while the dry run is open.
 		if (scripts)
 			await admin.getByText('The dry run of version 1 has started.').waitFor();
-		await admin.getByText('reference.py has no function ref_kernel').waitFor();
+		await admin.getByText('the task has no function ref_kernel').waitFor();
 		assert.match(await admin.getByRole('row', { name: /^the input, returned/ }).textContent(),
 			/wrong answer\s*as expected\s*custom\s*[\d.]+ m?s\s*[\d.]+ MB/);
 		if (scripts)
