@@ -12,7 +12,7 @@
 #include "lib/mail/mail.h"
 #include "lib/mail/message.h"
 #include "lib/mail/smtp.h"
-#include "lib/question/news.h"
+#include "lib/news/news.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +81,9 @@ static const struct column MAIL_COLUMNS[] = {
 #define JOIN_OWN SQL_JOIN_OWN("l", "u.id")
 #define OWN SQL_OWN("u.id")
 #define DEADLINE SQL_DEADLINE_OF("l", OWN)
+#define MAY_ANSWER SQL_ANSWERS("u", "l")
+#define SEEN_UNTIL SQL_SEEN_UNTIL("u.id", "l.id")
+#define IS_UNREAD "IF(q.user_id = u.id, q.unseen, q.for_all AND q.answered_at > " SEEN_UNTIL ")"
 /* is_true: what the e-mail tells still holds, and the account may see it. A frozen ranking tells
  * nothing. */
 static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
@@ -99,38 +102,30 @@ static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
 	"    WHEN 'deadline' THEN COALESCE(" DEADLINE " > UTC_TIMESTAMP(3) AND " DEADLINE
 	"      <= UTC_TIMESTAMP(3) + INTERVAL 24 HOUR, FALSE) AND " SEES
 	"    WHEN 'trouble' THEN COALESCE(l.creator_id = u.id AND u.role <> 'participant', FALSE) "
-	"    WHEN 'asked' THEN COALESCE(q.answered_at IS NULL AND " SQL_ANSWERS("u",
-		"l") ", FALSE) "
-			 "    WHEN 'answered' THEN COALESCE(IF(q.user_id = u.id, q.unseen, q.for_all "
-			 "      AND q.answered_at > " SQL_SEEN_UNTIL("u.id",
-				 "l.id") "), FALSE) AND " SEES "    ELSE TRUE END AS is_true, "
-						 "  l.name AS leaderboard, m.gpu, w.name AS `by`, "
-						 "  (SELECT GROUP_CONCAT(CONCAT(o.gpu, ': ', COALESCE(o.verdict, o.state)) "
-						 "ORDER BY "
-						 "o.id "
-						 "    SEPARATOR '\\n') FROM jobs o WHERE o.submission_id = s.id) AS "
-						 "results, "
-						 "  j.reason, s.id AS submission_id, mine.place AS rank, " DEADLINE
-						 " AS deadline_ms, "
-						 "  q.for_all, q.user_id = u.id AS is_own, q.text AS question, q.answer "
-						 "FROM mails m JOIN users u ON u.id = m.user_id "
-						 "LEFT JOIN mail_addresses a ON a.user_id = m.user_id "
-						 "LEFT JOIN leaderboards l ON l.id = m.leaderboard_id " JOIN_OWN
-						 "LEFT JOIN users w ON w.id = m.other_id AND m.kind = 'overtaken' "
-						 "LEFT JOIN ranking mine ON m.kind = 'overtaken' AND mine.leaderboard_id = "
-						 "l.id "
-						 "  AND mine.task_version_id = l.task_version_id AND mine.gpu = m.gpu "
-						 "  AND mine.user_id = " OWN " "
-						 "LEFT JOIN ranking theirs ON m.kind = 'overtaken' AND "
-						 "theirs.leaderboard_id = l.id "
-						 "  AND theirs.task_version_id = l.task_version_id AND theirs.gpu = m.gpu "
-						 "  AND theirs.user_id = w.id "
-						 "LEFT JOIN jobs j ON j.id = m.other_id AND m.kind = 'trouble' "
-						 "LEFT JOIN questions q ON q.id = m.other_id AND m.kind IN ('asked', "
-						 "'answered') "
-						 "LEFT JOIN submissions s ON s.id = IF(m.kind = 'finished', m.other_id, "
-						 "j.submission_id) "
-						 "WHERE m.id = ?");
+	"    WHEN 'asked' THEN COALESCE(q.answered_at IS NULL AND " MAY_ANSWER ", FALSE) "
+	"    WHEN 'answered' THEN COALESCE(" IS_UNREAD ", FALSE) AND " SEES
+	"    ELSE TRUE END AS is_true, "
+	"  l.name AS leaderboard, m.gpu, w.name AS `by`, "
+	"  (SELECT GROUP_CONCAT(CONCAT(o.gpu, ': ', COALESCE(o.verdict, o.state)) ORDER BY "
+	"o.id "
+	"    SEPARATOR '\\n') FROM jobs o WHERE o.submission_id = s.id) AS results, "
+	"  j.reason, s.id AS submission_id, mine.place AS rank, " DEADLINE " AS deadline_ms, "
+	"  q.for_all, q.user_id = u.id AS is_own, q.text AS question, q.answer "
+	"FROM mails m JOIN users u ON u.id = m.user_id "
+	"LEFT JOIN mail_addresses a ON a.user_id = m.user_id "
+	"LEFT JOIN leaderboards l ON l.id = m.leaderboard_id " JOIN_OWN
+	"LEFT JOIN users w ON w.id = m.other_id AND m.kind = 'overtaken' "
+	"LEFT JOIN ranking mine ON m.kind = 'overtaken' AND mine.leaderboard_id = l.id "
+	"  AND mine.task_version_id = l.task_version_id AND mine.gpu = m.gpu "
+	"  AND mine.user_id = " OWN " "
+	"LEFT JOIN ranking theirs ON m.kind = 'overtaken' AND theirs.leaderboard_id = l.id "
+	"  AND theirs.task_version_id = l.task_version_id AND theirs.gpu = m.gpu "
+	"  AND theirs.user_id = w.id "
+	"LEFT JOIN jobs j ON j.id = m.other_id AND m.kind = 'trouble' "
+	"LEFT JOIN questions q ON q.id = m.other_id AND m.kind IN ('asked', 'answered') "
+	"LEFT JOIN submissions s ON s.id = IF(m.kind = 'finished', m.other_id, "
+	"j.submission_id) "
+	"WHERE m.id = ?");
 
 struct claim {
 	struct arena *arena;

@@ -1,4 +1,4 @@
--- Until when a user has read the news of a leaderboard: answers for everybody and announcements (lib/question/news.h).
+-- Until when a user has read the news of a leaderboard: answers for everybody and announcements (lib/news/news.h).
 -- No row: nothing was read. A row is written when the user marks the news as read, not for each piece of news.
 CREATE TABLE IF NOT EXISTS news_seen (
   user_id        BIGINT UNSIGNED NOT NULL,

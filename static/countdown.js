@@ -22,17 +22,13 @@
 
 	// Waits a few more seconds, so that not all readers ask the server at the same moment, and
 	// until nobody types.
-	const countDown = (places) => {
-		const ends = places.map((place) => performance.now() + 1000 * place.dataset.left), late = 2000 + 4000 * Math.random();
-		const tick = setInterval(() => {
-			const left = ends.map((end) => end - performance.now());
-			places.forEach((place, i) => { place.textContent = span(Math.max(Math.ceil(left[i] / 1000), 0)); });
-			if (Math.min(...left) > -late || document.activeElement.matches("input, textarea")) return;
-			clearInterval(tick);
-			location.reload();
-		}, 1000);
-	};
-
-	const countdowns = [...document.querySelectorAll("main [data-left]")];
-	if (countdowns.length && !document.querySelector("main .error-summary")) countDown(countdowns);
+	const places = [...document.querySelectorAll("main [data-left]")], late = 2000 + 4000 * Math.random();
+	const ends = places.map((place) => performance.now() + 1000 * place.dataset.left);
+	const tick = setInterval(() => {
+		const left = ends.map((end) => end - performance.now());
+		places.forEach((place, i) => { place.textContent = span(Math.max(Math.ceil(left[i] / 1000), 0)); });
+		if (Math.min(...left) > -late || document.activeElement.matches("input, textarea")) return;
+		clearInterval(tick);
+		location.reload();
+	}, 1000);
 })();

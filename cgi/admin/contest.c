@@ -49,11 +49,14 @@ static const char *stored_field(const struct contest_form *form, const char *key
 	return "";
 }
 
-/* The form has one field for each problem, all with the same name. */
-static const char *typed_problems(struct request *request)
+/* The value of a field of the form; NULL: none was sent. The form has one field for each problem,
+ * all with the same name. */
+static const char *typed_field(struct request *request, const char *key)
 {
 	const char **values, *words = NULL;
-	size_t count = request_form_values(request, "problems", &values);
+	if (strcmp(key, "problems") != 0)
+		return request_form(request, key);
+	size_t count = request_form_values(request, key, &values);
 	for (size_t i = 0; i < count; i++)
 		words = words ? arena_printf(request->arena, "%s %s", words, values[i]) : values[i];
 	return words;
@@ -61,8 +64,7 @@ static const char *typed_problems(struct request *request)
 
 const char *contest_field(const struct contest_form *form, const char *key)
 {
-	const char *typed = strcmp(key, "problems") == 0 ? typed_problems(form->request)
-													 : request_form(form->request, key);
+	const char *typed = typed_field(form->request, key);
 	if (!typed && !form->contest) /* the page of a problem set fills the form */
 		typed = request_query(form->request, key);
 	return typed ? typed : stored_field(form, key);
@@ -192,9 +194,7 @@ int page_contest_manage(struct request *request)
 static int read_form(struct request *request, struct contest_settings *settings)
 {
 	for (size_t i = 0; contest_keys[i]; i++) {
-		const char *value = strcmp(contest_keys[i], "problems") == 0
-			? typed_problems(request)
-			: request_form(request, contest_keys[i]);
+		const char *value = typed_field(request, contest_keys[i]);
 		if (value)
 			contest_set(request->arena, settings, contest_keys[i], value);
 	}

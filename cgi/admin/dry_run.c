@@ -72,7 +72,7 @@ bool dry_run_goes_on(const struct dry_run_view *view)
 {
 	bool goes_on = view->open
 		|| (view->publication && view->check.state == CHECK_PASSED
-			&& view->leaderboard->wanted_from_ms == TIME_NULL);
+			&& view->publication->waits_until_ms == TIME_NULL);
 	for (size_t i = 0; i < view->check.device_count; i++) {
 		const struct check_device *device = &view->check.devices[i];
 		goes_on |= device->is_closed && (!device->answers || device->state == CHECK_PASSED);

@@ -17,6 +17,21 @@
 
 enum { members_per_page = 25 };
 
+/* Sets *until_ms to the start of the contest until which the leaderboard stays hidden, or
+ * TIME_NULL. */
+static int read_wait(struct request *request, const struct leaderboard *leaderboard,
+	int64_t *until_ms, struct error *error)
+{
+	struct publication publication;
+	*until_ms = TIME_NULL;
+	if (!leaderboard->wanted_visibility)
+		return 0;
+	int rc = publication_read(request->db, request->arena, leaderboard->id, &publication, error);
+	if (!rc)
+		*until_ms = publication.waits_until_ms;
+	return rc == ERROR_NOT_FOUND ? 0 : rc; /* published meanwhile */
+}
+
 static int show_publishing(struct request *request, struct publishing_form *form)
 {
 	const struct leaderboard *leaderboard = form->leaderboard;
@@ -24,7 +39,9 @@ static int show_publishing(struct request *request, struct publishing_form *form
 	struct error own = { 0 };
 	form->visibility_error = form_error(request, "visibility");
 	form->frozen_error = form_error(request, "frozen");
-	int rc = publishing_members(request->db, request->arena, leaderboard->id, &members, &own);
+	int rc = read_wait(request, leaderboard, &form->waits_until_ms, &own);
+	if (!rc)
+		rc = publishing_members(request->db, request->arena, leaderboard->id, &members, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
@@ -89,7 +106,7 @@ static void say_freeze(struct request *request, struct confirmation *question,
 	if (after_ms != TIME_NULL && after_ms <= now_ms() + 1000)
 		confirmation_says(request, question,
 			"The public ranking stays as it was at %s. Later results are not ranked, and only "
-			"their authors see the times, until you lift the freeze.",
+			"their authors see them, until you lift the freeze.",
 			since);
 	else if (stands)
 		confirmation_says(request, question,
@@ -277,7 +294,11 @@ static int show_outcome(struct request *request, const struct leaderboard *befor
 		return rc;
 	const char *next = request_form(request, "next");
 	if (now.wanted_visibility && !before->wanted_visibility) {
-		if (now.wanted_from_ms == TIME_NULL)
+		int64_t waits_until_ms;
+		rc = read_wait(request, &now, &waits_until_ms, request->error);
+		if (rc)
+			return rc;
+		if (waits_until_ms == TIME_NULL)
 			notice_leave(request, "Podium checks the task and publishes %s when the check passes.",
 				now.name);
 		else

@@ -11,6 +11,7 @@ struct publishing_form {
 	const char *visibility; /* as chosen */
 	const char *frozen;     /* as typed */
 	bool practice, archived;
+	int64_t waits_until_ms;       /* lib/leaderboard/publication.h */
 	const struct member *members; /* of a closed leaderboard */
 	struct paging paging;         /* of the members */
 	size_t member_count;

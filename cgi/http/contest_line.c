@@ -1,7 +1,6 @@
 #include "cgi/http/contest_line.h"
 
 #include "cgi/http/kept_answer.h"
-#include "cgi/http/request.h"
 #include "lib/base/format.h"
 
 #include <stdatomic.h>
@@ -19,16 +18,16 @@ static const struct statement LINE = SELECT(struct contest_line, LINE_COLUMNS,
 	"ORDER BY GREATEST(c.starts_at, UTC_TIMESTAMP(3)), c.ends_at, c.id LIMIT 1)");
 static struct kept_answer line_kept = KEPT_ANSWER(&LINE, "", 0);
 
-const struct contest_line *contest_line_read(struct request *request)
+const struct contest_line *contest_line_read(struct database *db, struct arena *arena)
 {
 	enum { pause_ms = 5000 };
 	/* Pages that need no database must not wait for one that is away. */
 	static _Atomic int64_t failed_at_ms;
 	struct database_answer answer;
 	struct error unsaid = { 0 };
-	if (!request->db || now_ms() - atomic_load(&failed_at_ms) < pause_ms)
+	if (!db || now_ms() - atomic_load(&failed_at_ms) < pause_ms)
 		return NULL;
-	if (kept_answer_read(request->db, request->arena, &line_kept, &answer, &unsaid)) {
+	if (kept_answer_read(db, arena, &line_kept, &answer, &unsaid)) {
 		atomic_store(&failed_at_ms, now_ms());
 		return NULL;
 	}

@@ -2,17 +2,18 @@
 #ifndef PODIUM_CGI_HTTP_CONTEST_LINE_H
 #define PODIUM_CGI_HTTP_CONTEST_LINE_H
 
-#include <stdint.h>
+#include "lib/base/arena.h"
+#include "lib/database/database.h"
 
-struct request;
+#include <stdint.h>
 
 struct contest_line {
 	const char *name, *title; /* NULL: all contests have ended */
 	int64_t starts_at_ms, ends_at_ms;
 };
 
-/* Returns NULL if the site has no contest, or if the database does not answer. All visitors share
- * what was read in the last second. */
-const struct contest_line *contest_line_read(struct request *request);
+/* Returns NULL if the site has no contest, or if the database does not answer or is NULL. All
+ * visitors share what was read in the last second. */
+const struct contest_line *contest_line_read(struct database *db, struct arena *arena);
 
 #endif

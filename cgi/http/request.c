@@ -231,7 +231,7 @@ struct page page_make(struct request *request, const char *title, const char *se
 		.notice = request->notice,
 		.sends_mail = request->config->mail_server[0],
 		.site = request->config->public_url,
-		.contests = contest_line_read(request),
+		.contests = contest_line_read(request->db, request->arena),
 		.now_ms = now_ms(),
 	};
 }

@@ -60,7 +60,8 @@ struct viewer { /* the user who sends the request */
 	size_t team_count;
 	int64_t asked_leaderboard_id, asked_author_id; /* kept by viewer_author_on; 0: none */
 	const struct overtaking *overtaken;            /* newest "you were overtaken" notice, or NULL */
-	const char *news_contest; /* with unread news (lib/question/news.h); NULL: none */
+	bool in_contests; /* perhaps a contestant of one that is not final; not set with a token */
+	const char *news_contest; /* with unread news (lib/news/news.h); NULL: none */
 	/* of the session: how it was opened, and what confirmed it; NULL: see sql/0046 */
 	const char *opened_with, *factor;
 	int64_t confirmed_at_ms; /* when the user last gave a factor, or logged in without one */

@@ -7,9 +7,10 @@
 #include "lib/account/factor.h"
 #include "lib/account/team.h"
 #include "lib/base/format.h"
+#include "lib/base/scope.h"
 #include "lib/job/job.h"
 #include "lib/leaderboard/right.h"
-#include "lib/question/news.h"
+#include "lib/news/news.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -27,8 +28,7 @@ struct session_row {
 	const char *name, *role;
 	int64_t must_change_password, seen_at_ms, held, overtaken, has_role, in_teams;
 	const char *opened_with, *factor;
-	int64_t awaits_factor, confirmed_at_ms, has_factor;
-	const char *news_contest;
+	int64_t awaits_factor, confirmed_at_ms, has_factor, in_contests;
 };
 static const struct column SESSION_COLUMNS[] = {
 	INTEGER(struct session_row, user_id),
@@ -45,12 +45,12 @@ static const struct column SESSION_COLUMNS[] = {
 	INTEGER(struct session_row, has_factor),
 	INTEGER(struct session_row, has_role),
 	INTEGER(struct session_row, in_teams),
-	TEXT(struct session_row, news_contest),
+	INTEGER(struct session_row, in_contests),
 };
 #define HELD_JOB SQL_IS_HELD("j")
 #define HAS_ROLE SQL_HAS_ROLE("u")
 #define IN_TEAMS SQL_IN_TEAMS("u.id")
-#define NEWS_CONTEST SQL_CONTEST_WITH_NEWS("u.id")
+#define IN_CONTESTS SQL_IN_CONTESTS("u.id")
 #define OVERTAKEN SQL_IS_OVERTAKEN("s.user_id")
 #define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUMNS,
@@ -58,8 +58,7 @@ static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUM
 	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " HELD_JOB "), 0) AS held, " OVERTAKEN
 	" AS overtaken, s.opened_with, s.factor, s.awaits_factor, s.confirmed_at AS "
 	"confirmed_at_ms, " OWN_FACTOR " AS has_factor, " HAS_ROLE " AS has_role, " IN_TEAMS
-	" AS in_teams, " NEWS_CONTEST
-	" AS news_contest FROM sessions s JOIN users u ON u.id = s.user_id "
+	" AS in_teams, " IN_CONTESTS " AS in_contests FROM sessions s JOIN users u ON u.id = s.user_id "
 	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) "
 	"AND u.banned_at IS NULL AND u.deleted_at IS NULL AND u.kind = 'person'");
 static const struct statement SEEN =
@@ -141,6 +140,26 @@ int viewer_read_teams(struct request *request, bool in_teams)
 	return rc;
 }
 
+static const struct statement *const MEMBERSHIP_PARTS[] = { &teams_of_person_reading,
+	&news_contest_reading };
+static const struct bundle MEMBERSHIPS = BUNDLE(MEMBERSHIP_PARTS);
+
+/* Reads the viewer's teams, and the contest that has news for the viewer. */
+static int read_memberships(struct request *request)
+{
+	struct viewer *viewer = &request->viewer;
+	struct database_answer answers[COUNT(MEMBERSHIP_PARTS)] = { 0 };
+	int rc = database_answers(request->db, request->arena, &MEMBERSHIPS, answers, request->error,
+		"ii", viewer->id, viewer->id);
+	if (rc)
+		return rc;
+	viewer->teams = answers[0].rows;
+	viewer->team_count = answers[0].count;
+	if (answers[1].count)
+		viewer->news_contest = ((const struct news_contest *)answers[1].rows)->name;
+	return 0;
+}
+
 int64_t viewer_author_on(struct request *request, int64_t leaderboard_id)
 {
 	struct viewer *viewer = &request->viewer;
@@ -177,7 +196,7 @@ int session_recognise(struct request *request)
 		.has_role = row.has_role,
 		.must_change_password = row.must_change_password && request->config->passwords,
 		.held = row.held,
-		.news_contest = row.news_contest,
+		.in_contests = row.in_contests || row.in_teams,
 		.opened_with = row.opened_with,
 		.factor = row.factor,
 		.confirmed_at_ms = row.confirmed_at_ms,
@@ -186,7 +205,7 @@ int session_recognise(struct request *request)
 	if (now_ms() - row.seen_at_ms > seen_again_after_ms)
 		database_execute(request->db, &SEEN, NULL, "ssb", request->address, request->user_agent,
 			hash, sizeof hash);
-	rc = viewer_read_teams(request, row.in_teams);
+	rc = request->viewer.in_contests ? read_memberships(request) : 0;
 	if (rc)
 		return rc;
 	/* Only a GET shows the notice, because dismissing it leads back to the page's address. */

@@ -203,11 +203,11 @@ static int show_contest(struct request *request, struct contest_view *view)
 		return rc;
 	*request->error = own;
 	struct page page = form_page_make(request, view->contest.title, "contests");
-	page.script = "/static/countdown.js";
 	/* A refused form is no page that the browser can get again. */
 	if (view->next_ms != TIME_NULL && !page.fault_count) {
 		int64_t left = contest_seconds_left(view->next_ms, page.now_ms) + 2;
 		page.refresh_s = left < reload_s ? (int)left : reload_s;
+		page.script = "/static/countdown.js";
 	}
 	contest_page(&request->body, &page, view, request->arena);
 	return 0;

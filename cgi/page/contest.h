@@ -6,7 +6,7 @@
 #include "cgi/http/request.h"
 #include "lib/contest/contest.h"
 #include "lib/contest/standings.h"
-#include "lib/question/news.h"
+#include "lib/news/news.h"
 
 struct contest_view {
 	struct contest contest;
@@ -58,7 +58,7 @@ int contest_enter(struct request *request, const struct contest *contest, const 
 
 /* How long it is until then: "2 hours 5 minutes". */
 const char *contest_time_left(struct arena *arena, int64_t at_ms, int64_t now_ms);
-/* The same as whole seconds, for podium.js, which counts down. */
+/* The same as whole seconds, for countdown.js. */
 int64_t contest_seconds_left(int64_t at_ms, int64_t now_ms);
 
 /* The scoring in a few words. */

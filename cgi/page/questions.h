@@ -13,7 +13,7 @@ struct questions_view {
 	size_t open_count;
 	const struct question *rows; /* the others, newest first */
 	size_t count;
-	int64_t unread; /* answers and news for the viewer (lib/question/news.h) */
+	int64_t unread; /* answers and news for the viewer (lib/news/news.h) */
 	int64_t before; /* of the link to older ones; 0: none */
 	/* A refused form, as typed. answer_id 0: it asked. */
 	const char *text, *text_error, *answer, *answer_error;

@@ -36,6 +36,7 @@ static const struct column SHOWN_COLUMNS[] = {
 	INTEGER(struct shown_leaderboard, last_number),
 	TEXT(struct shown_leaderboard, contest),
 	TEXT(struct shown_leaderboard, contest_title),
+	TIME(struct shown_leaderboard, contest_starts_ms),
 	TIME(struct shown_leaderboard, contest_ends_ms),
 	INTEGER(struct shown_leaderboard, unread_questions),
 	INTEGER(struct shown_leaderboard, newest_number),
@@ -51,7 +52,8 @@ static const struct column SHOWN_COLUMNS[] = {
 	SQL_LEADERBOARD_FIELDS \
 	", v.created_at AS version_at_ms, v.revision AS version_revision, v.draft AS is_draft, " \
 	"(SELECT MAX(p.number) FROM task_versions p WHERE p.leaderboard_id = l.id AND NOT p.draft) " \
-	"AS last_number, c.name AS contest, c.title AS contest_title, c.ends_at AS contest_ends_ms, "
+	"AS last_number, c.name AS contest, c.title AS contest_title, " \
+	"c.starts_at AS contest_starts_ms, c.ends_at AS contest_ends_ms, "
 #define JOIN_CONTEST \
 	"LEFT JOIN contest_problems cp ON cp.leaderboard_id = l.id " \
 	"LEFT JOIN contests c ON c.id = cp.contest_id "
@@ -78,7 +80,8 @@ static const struct column SHOWN_COLUMNS[] = {
 					  "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id " JOIN_CONTEST \
 					  "WHERE l.name = ? AND " may_see)
 static const struct statement BY_NAME_FOR_NOBODY = BY_NAME("0", "0", SQL_IS_PUBLIC("l")),
-							  /* a public leaderboard, for a user without a right on any */
+							  /* a public leaderboard, for a user without a right on any who is no
+                               * contestant, so that there are no news */
 	BY_NAME_FOR_PARTICIPANT = BY_NAME("0", SQL_UNSEEN_ANSWERS("l"), SQL_IS_PUBLIC("l")),
 							  BY_NAME_FOR_VIEWER = BY_NAME(
 								  SQL_RIGHT("l"), SQL_UNREAD_QUESTIONS("l"), SQL_MAY_SEE("l"));
@@ -137,7 +140,7 @@ static int ask_by_name(
 		return database_rows(request->db, request->arena, &BY_NAME_FOR_NOBODY, rows, count,
 			request->error, "s", name);
 	int64_t viewer = request->viewer.id;
-	int rc = viewer_is_staff(&request->viewer)
+	int rc = viewer_is_staff(&request->viewer) || request->viewer.in_contests
 		? 0
 		: database_rows(request->db, request->arena, &BY_NAME_FOR_PARTICIPANT, rows, count,
 			request->error, "is", viewer, name);

@@ -29,9 +29,9 @@ struct shown_leaderboard {
 	/* The shown version is a draft: it was uploaded, but the leaderboard was never switched to it.
 	 * Only who may read all of the leaderboard sees it. */
 	int64_t is_draft;
-	int64_t unread_questions;            /* lib/question/question.h */
+	int64_t unread_questions;            /* lib/question/question.h, and news.h */
 	const char *contest, *contest_title; /* of which the leaderboard is a problem; NULL: none */
-	int64_t contest_ends_ms;
+	int64_t contest_starts_ms, contest_ends_ms;
 	struct ranked_gpu *gpus;
 	size_t gpu_count;
 };

@@ -72,11 +72,10 @@ struct contest_row {
 };
 static const struct column CONTEST_COLUMNS[] = { TEXT(struct contest_row, name),
 	TEXT(struct contest_row, title), INTEGER(struct contest_row, is_juror) };
+#define IS_JUROR SQL_IS_JUROR("o.id", "?")
 #define LACKS_REGISTRATION SQL_LACKS_REGISTRATION("l")
 static const struct statement CONTEST = SELECT(struct contest_row, CONTEST_COLUMNS,
-	"SELECT o.name, o.title, EXISTS (SELECT 1 FROM contest_problems other "
-	"JOIN leaderboard_roles r ON r.leaderboard_id = other.leaderboard_id AND r.role = 'jury' "
-	"WHERE other.contest_id = o.id AND r.user_id = ?) AS is_juror FROM leaderboards l "
+	"SELECT o.name, o.title, " IS_JUROR " AS is_juror FROM leaderboards l "
 	"JOIN contest_problems part ON part.leaderboard_id = l.id "
 	"JOIN contests o ON o.id = part.contest_id WHERE l.id = ? AND " LACKS_REGISTRATION);
 

@@ -50,7 +50,7 @@ static const struct column TEAM_COLUMNS[] = {
 	"FROM teams t JOIN users u ON u.id = t.user_id LEFT JOIN contests c ON c.id = t.contest_id "
 static const struct statement OF_CONTEST =
 	SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE t.contest_id = ? ORDER BY u.name");
-static const struct statement OF_PERSON = SELECT(struct team, TEAM_COLUMNS,
+const struct statement teams_of_person_reading = SELECT(struct team, TEAM_COLUMNS,
 	TEAM "JOIN team_members own ON own.team_id = t.user_id WHERE own.user_id = ? "
 		 "ORDER BY t.user_id DESC");
 static const struct statement BY_NAME = SELECT(struct team, TEAM_COLUMNS, TEAM "WHERE u.name = ?");
@@ -112,7 +112,7 @@ int teams_of_contest(struct database *db, struct arena *arena, int64_t contest_i
 int teams_of_person(struct database *db, struct arena *arena, int64_t user_id, struct team **teams,
 	size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &OF_PERSON, teams, count, error, "i", user_id);
+	return database_rows(db, arena, &teams_of_person_reading, teams, count, error, "i", user_id);
 }
 
 static int take_team(struct database_answer *answers, struct team *team, struct error *error)

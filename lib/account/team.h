@@ -57,6 +57,11 @@ struct team_contest { /* a contest, as far as teams need it */
 int team_contest_by_name(struct database *db, struct arena *arena, const char *name,
 	struct team_contest *contest, struct error *error);
 
+/* A part of a statement: the person is in the jury of a problem of the contest. */
+#define SQL_IS_JUROR(contest_id, person) \
+	"EXISTS (SELECT 1 FROM contest_problems judged JOIN leaderboard_roles post " \
+	"ON post.leaderboard_id = judged.leaderboard_id AND post.role = 'jury' " \
+	"WHERE judged.contest_id = " contest_id " AND post.user_id = " person ")"
 /* ERROR_CONFLICT if the user is in the jury of a problem of the contest: the jury reads the sources
  * of all contestants. */
 int team_refuse_juror(struct database *db, struct arena *arena, int64_t user_id, int64_t contest_id,
@@ -89,6 +94,8 @@ int teams_of_contest(struct database *db, struct arena *arena, int64_t contest_i
 /* The teams of a person, newest first. */
 int teams_of_person(struct database *db, struct arena *arena, int64_t user_id, struct team **teams,
 	size_t *count, struct error *error);
+/* The same as a part of a bundle. Its parameter: the person. */
+extern const struct statement teams_of_person_reading;
 /* ERROR_NOT_FOUND with a sentence: no team has this name. */
 int team_by_name(struct database *db, struct arena *arena, const char *name, struct team *team,
 	struct error *error);

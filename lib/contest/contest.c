@@ -48,10 +48,8 @@ static const struct column CONTEST_COLUMNS[] = {
 		"EXISTS (SELECT 1 FROM users reader JOIN contest_entrants e ON e.contest_id = c.id " \
 		"AND e.user_id = COALESCE((SELECT t.team_id FROM team_members t WHERE " \
 		"  t.contest_id = c.id AND t.user_id = reader.id), reader.id) WHERE reader.id = ?) " \
-		"AS is_entrant, EXISTS (SELECT 1 FROM contest_problems p JOIN leaderboard_roles r " \
-		"ON r.leaderboard_id = p.leaderboard_id AND r.role = 'jury' " \
-		"WHERE p.contest_id = c.id AND r.user_id = ?) AS is_juror, c.team_members " \
-		"FROM contests c " rest)
+		"AS is_entrant, " SQL_IS_JUROR("c.id", "?") " AS is_juror, c.team_members " \
+													"FROM contests c " rest)
 static const struct statement BY_NAME = CONTESTS("WHERE c.name = ?");
 static const struct statement LOCKED = CONTESTS("WHERE c.id = ? FOR UPDATE");
 static const struct statement ALL = CONTESTS("ORDER BY c.ends_at DESC, c.id DESC LIMIT 200");

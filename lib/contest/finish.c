@@ -56,7 +56,7 @@ struct finish {
 };
 
 /* Executes the statement for each problem, and rebuilds its ranking. */
-static int lift_all(struct database *db, const struct finish *finish,
+static int update_problems(struct database *db, const struct finish *finish,
 	const struct statement *statement, struct error *error)
 {
 	struct contest_problem *problems;
@@ -120,7 +120,7 @@ static int finish_body(struct database *db, void *context, struct error *error)
 		rc = database_execute(db, &FINISH, error, "i", finish->contest->id);
 	if (rc || !database_affected(db))
 		return rc; /* another request was first */
-	rc = lift_all(db, finish, &LIFT, error);
+	rc = update_problems(db, finish, &LIFT, error);
 	if (!rc)
 		rc = standings_store(db, finish->arena, &locked, error);
 	if (!rc)
@@ -198,7 +198,7 @@ static int delete_body(struct database *db, void *context, struct error *error)
 	if (rc == ERROR_NOT_FOUND)
 		return fail(error, rc, "The contest %s was deleted already.", deletion->contest->name);
 	if (!rc)
-		rc = lift_all(db, deletion, &RELEASE, error);
+		rc = update_problems(db, deletion, &RELEASE, error);
 	if (!rc)
 		rc = database_execute(db, &KEEP_HIDDEN, error, "i", id);
 	if (!rc)

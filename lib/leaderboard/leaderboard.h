@@ -37,8 +37,6 @@ struct leaderboard {
 	 * NULL and SQL_NULL_INTEGER: nothing. */
 	const char *wanted_visibility;
 	int64_t wanted_version;
-	/* The start of the contest that keeps it hidden until then; TIME_NULL: no contest does. */
-	int64_t wanted_from_ms;
 };
 
 /* For a statement whose row begins with struct leaderboard: its columns, and its fields to select
@@ -52,7 +50,7 @@ struct leaderboard {
 		TIME(struct leaderboard, created_at_ms), TEXT(struct leaderboard, visibility), \
 		INTEGER(struct leaderboard, practice), TIME(struct leaderboard, frozen_at_ms), \
 		TIME(struct leaderboard, archived_at_ms), TEXT(struct leaderboard, wanted_visibility), \
-		INTEGER(struct leaderboard, wanted_version), TIME(struct leaderboard, wanted_from_ms)
+		INTEGER(struct leaderboard, wanted_version)
 #define SQL_LEADERBOARD_FIELDS \
 	"l.id, l.name, l.creator_id, v.id AS task_version_id, v.number AS version_number, " \
 	"v.language, l.deadline AS deadline_ms, l.accepting, " SQL_SOURCE_POLICY( \
@@ -63,10 +61,7 @@ struct leaderboard {
 			 "l.archived_at AS archived_at_ms, " \
 			 "(SELECT p.visibility FROM publications p WHERE p.leaderboard_id = l.id) " \
 			 "AS wanted_visibility, (SELECT w.number FROM publications p JOIN task_versions w " \
-			 "ON w.id = p.task_version_id WHERE p.leaderboard_id = l.id) AS wanted_version, " \
-			 "(SELECT MAX(c.starts_at) FROM publications p JOIN contest_problems cp " \
-			 "ON cp.leaderboard_id = p.leaderboard_id JOIN contests c ON c.id = cp.contest_id " \
-			 "WHERE p.leaderboard_id = l.id AND c.starts_at > UTC_TIMESTAMP(3)) AS wanted_from_ms"
+			 "ON w.id = p.task_version_id WHERE p.leaderboard_id = l.id) AS wanted_version"
 
 struct leaderboard_settings {
 	const char *name; /* only for creating */

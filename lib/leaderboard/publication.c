@@ -16,11 +16,15 @@ static const struct column PUBLICATION_COLUMNS[] = {
 	INTEGER(struct publication, version_number),
 	TEXT(struct publication, visibility),
 	TIME(struct publication, wanted_at_ms),
+	TIME(struct publication, waits_until_ms),
 	INTEGER(struct publication, accepted_dry_run_id),
 };
 static const struct statement PUBLICATION = SELECT(struct publication, PUBLICATION_COLUMNS,
 	"SELECT v.id AS version_id, v.number AS version_number, p.visibility, "
-	"p.wanted_at AS wanted_at_ms, p.accepted_dry_run_id FROM publications p "
+	"p.wanted_at AS wanted_at_ms, (SELECT MAX(c.starts_at) FROM contest_problems cp "
+	"JOIN contests c ON c.id = cp.contest_id WHERE cp.leaderboard_id = p.leaderboard_id "
+	"AND c.starts_at > UTC_TIMESTAMP(3)) AS waits_until_ms, p.accepted_dry_run_id "
+	"FROM publications p "
 	"JOIN task_versions v ON v.id = p.task_version_id WHERE p.leaderboard_id = ?");
 static const struct statement WANT =
 	COMMAND("REPLACE INTO publications (leaderboard_id, task_version_id, visibility) "

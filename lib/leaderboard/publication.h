@@ -23,6 +23,8 @@ struct publication {
 	int64_t version_id, version_number;
 	const char *visibility; /* "public" or "closed" */
 	int64_t wanted_at_ms;
+	int64_t
+		waits_until_ms; /* the start of the leaderboard's contest; TIME_NULL: it waits for none */
 	int64_t accepted_dry_run_id; /* whose warnings were accepted; SQL_NULL_INTEGER: none */
 };
 /* ERROR_NOT_FOUND: nothing waits to be published. */

@@ -6,7 +6,7 @@
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/mail/message.h"
-#include "lib/question/news.h"
+#include "lib/news/news.h"
 
 #include <sodium.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/database/database.h"
 #include "lib/leaderboard/leaderboard.h"
-#include "lib/question/news.h"
+#include "lib/news/news.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,21 +85,26 @@ int question_answer(
 	struct database *db, const struct question_answering *answering, struct error *error);
 
 /* The user has read the answers to the own questions on this leaderboard, and its news
- * (lib/question/news.h), up to a time. */
+ * (lib/news/news.h), up to a time. */
 int questions_mark_read(struct database *db, int64_t leaderboard_id, int64_t user_id,
 	int64_t until_ms, struct error *error);
 
-/* Parts of a statement: how many things wait for the viewer on a leaderboard, as answers and news
- * to read or also as questions to answer. SQL_UNSEEN_ANSWERS has one `?`, the other two, all of
- * them the viewer. */
-#define SQL_UNSEEN_ANSWERS(leaderboard) \
-	"COALESCE((SELECT (SELECT COUNT(*) FROM questions asked WHERE asked.user_id = me.id " \
-	"AND asked.unseen AND asked.leaderboard_id = " leaderboard \
-	".id) + IF(" SQL_IS_CONTESTANT("me.id", leaderboard ".id") ", " SQL_UNREAD_NEWS( \
-		"me.id", leaderboard ".id") ", 0) FROM users me WHERE me.id = ?), 0)"
+/* Parts of a statement: how many things wait for the viewer on a leaderboard, as answers to read,
+ * and also as news to read or questions to answer. The second costs more. SQL_UNSEEN_ANSWERS has
+ * one `?`, the other two, all of them the viewer. */
+#define SQL_UNSEEN_BY(person, leaderboard) \
+	"(SELECT COUNT(*) FROM questions asked WHERE asked.user_id = " person " AND asked.unseen " \
+	"AND asked.leaderboard_id = " leaderboard ".id)"
+#define SQL_UNSEEN_ANSWERS(leaderboard) SQL_UNSEEN_BY("?", leaderboard)
 #define SQL_UNREAD_QUESTIONS(leaderboard) \
-	"(" SQL_UNSEEN_ANSWERS(leaderboard) " + IF(" SQL_MAY_ANSWER( \
-		leaderboard) ", (SELECT COUNT(*) FROM questions open WHERE " \
-					 "open.leaderboard_id = " leaderboard ".id AND open.answered_at IS NULL), 0))"
+	"(COALESCE((SELECT " SQL_UNSEEN_BY("me.id", leaderboard) " + IF(" SQL_IS_CONTESTANT( \
+		"me.id", leaderboard ".id") ", " SQL_UNREAD_NEWS("me.id", \
+		leaderboard \
+		".id") ", 0) " \
+			   "FROM users me WHERE me.id = ?), 0) + IF(" SQL_MAY_ANSWER( \
+				   leaderboard) ", (SELECT COUNT(*) " \
+								"FROM questions open WHERE open.leaderboard_id = " leaderboard \
+								".id " \
+								"AND open.answered_at IS NULL), 0))"
 
 #endif

@@ -22,6 +22,11 @@ static const struct raw_use ALLOWED[] = {
 	/* markdown_render (cgi/render/markdown.c) made this HTML; test_markdown.c covers hostile input.
 	 */
 	{ "contest.html", "view->rules_html" },
+	/* question_html (cgi/page/questions.c) calls markdown_render. */
+	{ "contest.html", "view->news[i].question_html" },
+	{ "contest.html", "view->news[i].html" },
+	{ "questions.html", "question_html(view->arena, one->text)" },
+	{ "questions.html", "question_html(view->arena, one->answer)" },
 	{ "task.html", "task->view->description_html" },
 	{ "admin_leaderboard.html", "preview->description_html" },
 	{ "task_edit.html", "preview->description_html" },

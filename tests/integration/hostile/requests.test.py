@@ -388,7 +388,7 @@ def a_request_that_takes_too_long_ends_alone():
 		text=True,
 	)
 	try:
-		locked.stdin.write("LOCK TABLES contests WRITE; SELECT 'locked';\n")
+		locked.stdin.write("LOCK TABLES contest_entrants WRITE; SELECT 'locked';\n")
 		locked.stdin.flush()
 		contains(locked.stdout.readline(), "locked")
 		waiting = [beside.submit(Client(site.url).fresh, "/contests") for _ in range(3)]

@@ -528,10 +528,10 @@ def texts_that_are_too_large_are_refused_together():
 	for change, sentences in (
 		(
 			{"definition": f"{fields['definition']}# {large}", "template_Python": large + "x"},
-			("2 problems", "the file task.yml is larger than", "the file submission.py is larger"),
+			("2 fields", "the file task.yml is larger than", "the file submission.py is larger"),
 		),
-		({"description": large}, ("a problem", "the text is longer than 131072 bytes")),
-		({"template_Python": large[: 1 << 20]}, ("a problem", "is larger than 1 MB")),
+		({"description": large}, ("Correct this first", "the text is longer than 131072 bytes")),
+		({"template_Python": large[: 1 << 20]}, ("Correct this first", "is larger than 1 MB")),
 	):
 		answer = send_editor({**fields, **change}, "save")
 		equal(answer.status, 422)
@@ -587,7 +587,7 @@ def faults_are_listed_and_the_texts_stay_as_typed():
 				equal(fields_of(answer)[name], text)
 	wrong = {"template_Python": "", "definition": f"{fields['definition']}more: 1\n"}
 	answer = whole(send_editor({**fields, **wrong, "description": "x" * (4 << 20)}, "save"))
-	for sentence in ("2 problems", "is empty", 'no key "more"', "is longer than 131072 bytes"):
+	for sentence in ("2 fields", "is empty", 'no key "more"', "is longer than 131072 bytes"):
 		contains(answer.words(), sentence)
 	equal(stored(), before)
 	equal(dora.post(EDITED, [("action", "save")], csrf=dora.csrf("/account")).status, 403)

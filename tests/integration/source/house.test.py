@@ -27,9 +27,11 @@ lib/task             lib/base lib/database lib/files lib/result
 lib/gpu              lib/base lib/task
 lib/leaderboard      lib/base lib/database lib/files lib/result lib/account lib/task lib/gpu
 lib/job              lib/base lib/database lib/files lib/task lib/gpu lib/leaderboard
-lib/mail             lib/base lib/database lib/account lib/leaderboard
+lib/news             lib/base lib/database lib/leaderboard
+lib/mail             lib/base lib/database lib/account lib/leaderboard lib/news
 lib/webhook          lib/base lib/database lib/account lib/leaderboard lib/job
-lib/question         lib/base lib/database lib/account lib/leaderboard lib/mail lib/webhook
+lib/question         lib/base lib/database lib/account lib/leaderboard lib/news lib/mail
+                     lib/webhook
 lib/similarity       lib/base lib/database lib/submission
 lib/fleet            lib/base lib/database lib/account lib/leaderboard
 lib/ranking          lib/base lib/database lib/leaderboard lib/job lib/mail lib/webhook
@@ -40,12 +42,12 @@ lib/judging          lib/base lib/database lib/result lib/account lib/task lib/g
                      lib/job lib/mail lib/webhook lib/ranking
 
 sql                  lib/base lib/database
-hooks                lib/base lib/database lib/account lib/gpu lib/leaderboard lib/mail
-                     lib/webhook lib/similarity sql
+hooks                lib/base lib/database lib/account lib/gpu lib/leaderboard lib/news
+                     lib/mail lib/webhook lib/similarity sql
 
 cgi/render           lib/base lib/database lib/gpu
-cgi/http             lib/base lib/database lib/account lib/leaderboard lib/job lib/ranking
-                     cgi/render templates
+cgi/http             lib/base lib/database lib/account lib/leaderboard lib/news lib/job
+                     lib/ranking cgi/render templates
 cgi/action           lib/*
 cgi/page             lib/* cgi/render cgi/http cgi/action templates
 cgi/admin            lib/* cgi/render cgi/http cgi/action cgi/page templates
@@ -78,10 +80,7 @@ MAY_LOOK_INSIDE = ("tests/unit", "tests/fuzz", "tests/integration/library")
 
 # C files with fewer than `least_lines` lines, and why they are separate. A table needs no reason.
 least_lines = 20
-SHORT = {
-	"cgi/page/judge.c": "the page that CONTRIBUTING.md has as its example",
-	"lib/base/write.c": "one loop, which files of every program need",
-}
+SHORT = {"lib/base/write.c": "one loop, which files of every program need"}
 
 # Files that do not name includes from the tree's root: Podium compiles the judge and a task's files
 # together in one folder outside the tree.

@@ -1,4 +1,4 @@
-#include "lib/question/news.h"
+#include "lib/news/news.h"
 
 #include "lib/base/format.h"
 #include "lib/leaderboard/visibility.h"
@@ -29,6 +29,28 @@ const struct statement news_reading = SELECT(struct news_item, NEWS_COLUMNS,
 										  "AND " SQL_IS_ANNOUNCED(
 											  "a") " WHERE p.contest_id = ? "
 												   "ORDER BY at_ms DESC, question_id DESC LIMIT ?");
+
+/* ---- what is unread ---- */
+
+/* The name of a contest of the person that is not final and has unread news; NULL: none. */
+#define NEWS_FROM(person, entrants, is_own) \
+	"(SELECT STRAIGHT_JOIN c.name FROM " entrants \
+	" JOIN contests c ON c.id = e.contest_id AND c.final_at IS NULL " \
+	"JOIN contest_problems p ON p.contest_id = c.id JOIN leaderboards l " \
+	"ON l.id = p.leaderboard_id AND l.visibility <> 'hidden' WHERE " is_own \
+	" AND " SQL_UNREAD_NEWS(person, "l.id") " > 0 LIMIT 1)"
+#define CONTEST_WITH_NEWS(person) \
+	"COALESCE(" NEWS_FROM(person, "contest_entrants e", "e.user_id = " person) ", " NEWS_FROM( \
+		person, \
+		"team_members pal JOIN contest_entrants e ON e.contest_id = pal.contest_id " \
+		"AND e.user_id = pal.team_id", \
+		"pal.user_id = " person) ")"
+
+static const struct column CONTEST_COLUMNS[] = { TEXT(struct news_contest, name) };
+const struct statement news_contest_reading = SELECT(struct news_contest, CONTEST_COLUMNS,
+	"SELECT " CONTEST_WITH_NEWS("u.id") " AS name FROM users u WHERE u.id = ?");
+
+/* ---- marking as read ---- */
 
 static const struct statement MARK_READ =
 	COMMAND("INSERT INTO news_seen (user_id, leaderboard_id, seen_until) "

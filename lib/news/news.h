@@ -1,7 +1,7 @@
 /* The news of a contest: answers for everybody and announcements on its problems. To a contestant,
  * also to each member of a registered team, they are new until marked as read. */
-#ifndef PODIUM_LIB_QUESTION_NEWS_H
-#define PODIUM_LIB_QUESTION_NEWS_H
+#ifndef PODIUM_LIB_NEWS_NEWS_H
+#define PODIUM_LIB_NEWS_NEWS_H
 
 #include "lib/base/error.h"
 #include "lib/database/database.h"
@@ -26,6 +26,13 @@ extern const struct statement news_reading;
 int news_mark_read(struct database *db, int64_t leaderboard_id, int64_t user_id, int64_t until_ms,
 	struct error *error);
 
+/* A contest of a user that is not final and has unread news, as a part of a bundle. Its parameter:
+ * the user. The row is a struct news_contest. */
+struct news_contest {
+	const char *name; /* NULL: none */
+};
+extern const struct statement news_contest_reading;
+
 /* Parts of a statement. The first: the person, an expression of users.id, is a contestant of the
  * contest to which the leaderboard, an expression of leaderboards.id, belongs. */
 #define SQL_IS_CONTESTANT(person, leaderboard_id) \
@@ -36,19 +43,19 @@ int news_mark_read(struct database *db, int64_t leaderboard_id, int64_t user_id,
 #define SQL_SEEN_UNTIL(person, leaderboard_id) \
 	"COALESCE((SELECT seen.seen_until FROM news_seen seen WHERE seen.user_id = " person \
 	" AND seen.leaderboard_id = " leaderboard_id "), '1000-01-01')"
-/* What every contestant is told of: a row of questions, a row of announcements. */
+/* Every contestant is told of the question, a row of questions. */
 #define SQL_IS_NEWS(question, person) \
 	"(" question ".for_all AND " question ".user_id <> " person " AND NOT " question \
 	".answered_by <=> " person ")"
-#define SQL_IS_ANNOUNCED(announcement) \
-	"(" announcement ".from_at <= UTC_TIMESTAMP(3) AND COALESCE(" announcement \
-	".until_at > UTC_TIMESTAMP(3), TRUE))"
 /* The answer is unread news for the user, a row of users. */
 #define SQL_IS_UNREAD(question, user, leaderboard) \
 	"(" SQL_IS_NEWS(question, user ".id") " AND " question ".answered_at > " SQL_SEEN_UNTIL(user \
 		".id", \
 		leaderboard ".id") " AND " SQL_IS_CONTESTANT(user ".id", leaderboard ".id") ")"
-/* How many unread ones a leaderboard has for a contestant. */
+/* How many unread news a leaderboard has for a contestant. */
+#define SQL_IS_ANNOUNCED(announcement) \
+	"(" announcement ".from_at <= UTC_TIMESTAMP(3) AND COALESCE(" announcement \
+	".until_at > UTC_TIMESTAMP(3), TRUE))"
 #define SQL_UNREAD_NEWS(person, leaderboard_id) \
 	"((SELECT COUNT(*) FROM questions fresh WHERE fresh.leaderboard_id = " leaderboard_id \
 	" AND fresh.answered_at > " SQL_SEEN_UNTIL(person, leaderboard_id) " AND " SQL_IS_NEWS( \
@@ -56,18 +63,10 @@ int news_mark_read(struct database *db, int64_t leaderboard_id, int64_t user_id,
 						 "fresh.leaderboard_id = " leaderboard_id \
 						 " AND fresh.from_at > " SQL_SEEN_UNTIL( \
 							 person, leaderboard_id) " AND " SQL_IS_ANNOUNCED("fresh") "))"
-/* The name of a contest of the person that is not final and has unread news; NULL: none. */
-#define SQL_NEWS_FROM(person, entrants, is_own) \
-	"(SELECT STRAIGHT_JOIN c.name FROM " entrants \
-	" JOIN contests c ON c.id = e.contest_id AND c.final_at IS NULL " \
-	"JOIN contest_problems p ON p.contest_id = c.id JOIN leaderboards l " \
-	"ON l.id = p.leaderboard_id AND l.visibility <> 'hidden' WHERE " is_own \
-	" AND " SQL_UNREAD_NEWS(person, "l.id") " > 0 LIMIT 1)"
-#define SQL_CONTEST_WITH_NEWS(person) \
-	"COALESCE(" SQL_NEWS_FROM( \
-		person, "contest_entrants e", "e.user_id = " person) ", " SQL_NEWS_FROM(person, \
-		"team_members pal JOIN contest_entrants e ON e.contest_id = pal.contest_id " \
-		"AND e.user_id = pal.team_id", \
-		"pal.user_id = " person) ")"
+/* The person, an expression of users.id, is registered for a contest that is not final. Members of
+ * teams are not: see SQL_IN_TEAMS. */
+#define SQL_IN_CONTESTS(person) \
+	"EXISTS (SELECT 1 FROM contest_entrants entry JOIN contests held ON held.id = " \
+	"entry.contest_id AND held.final_at IS NULL WHERE entry.user_id = " person ")"
 
 #endif
