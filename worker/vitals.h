@@ -1,6 +1,5 @@
 /* A GPU's temperature, clocks and error count, stored once a minute for the admins' chart of the
- * last day. The slot reads them between jobs, like its health, so that they disturb no measurement.
- */
+ * last day. The slot reads them between jobs, so that reading disturbs no measurement. */
 #ifndef PODIUM_WORKER_VITALS_H
 #define PODIUM_WORKER_VITALS_H
 

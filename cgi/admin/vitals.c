@@ -70,7 +70,7 @@ static void count_row(struct vitals_view *view, const struct vital_row *row)
 	widen_range(hour->memory_mhz, row->memory_mhz);
 }
 
-/* Sets the scale of a picture to the range of its values, or to 0 and up if they are all equal. */
+/* Sets the scale of a chart to the range of its values, or to 0 and up if they are all equal. */
 static void set_scale(const struct vitals_view *view, size_t member, int64_t *least, int64_t *most)
 {
 	int64_t range[2] = { SQL_NULL_INTEGER, SQL_NULL_INTEGER };
@@ -84,10 +84,10 @@ static void set_scale(const struct vitals_view *view, size_t member, int64_t *le
 	*least = range[0] == range[1] ? 0 : range[0];
 }
 
-/* ---- the pictures ---- */
+/* ---- the charts ---- */
 
-/* Draws one member of struct vital_row (`member` is its offset) over the day. The picture's
- * height stands for `least` to `most`. The line breaks where readings are missing for more than
+/* Draws one member of struct vital_row (`member` is its offset) over the day. The chart's
+ * height spans `least` to `most`. The line breaks where readings are missing for more than
  * widest_gap_ms. */
 static const char *vital_line(struct arena *arena, const struct vitals_view *view,
 	const struct vital_row *rows, size_t count, size_t member, int64_t least, int64_t most)

@@ -26,9 +26,9 @@ struct vitals_view {
 	int64_t from_ms, readings, errors;
 	struct vital_hour hours[vital_hours];
 	size_t hour_count;
-	const char *temperature, *sm_clock; /* SVG paths of the pictures, "" for none */
+	const char *temperature, *sm_clock; /* SVG paths of the charts, "" for none */
 	const char *error_marks;            /* SVG path with a stroke for each minute with errors */
-	/* The scales of the pictures. */
+	/* The scales of the charts. */
 	int64_t least_temperature_c, most_temperature_c, least_sm_mhz, most_sm_mhz;
 };
 

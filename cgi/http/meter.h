@@ -13,8 +13,7 @@
 #include <stdint.h>
 
 /* Call before the first request. `threads`: how many requests this process answers in parallel.
- * `route_at` returns the route with a number, counted from 1, or NULL after the last
- * (router_route). */
+ * `route_at` (router_route) returns the route with this number, from 1, or NULL after the last. */
 void meter_start(int64_t threads, const struct route *(*route_at)(size_t number));
 
 /* Call meter_begin when a request is accepted, and meter_end once nginx has the response.

@@ -5,7 +5,7 @@
  *
  * A cookie carries the sentence, and the next page that the browser gets shows it once. The router
  * reads the cookie and removes it. The cookie is authenticated with the session's token, so that no
- *link and no other site can make Podium show a sentence. */
+ * link and no other site can make Podium show a sentence. */
 #ifndef PODIUM_CGI_HTTP_NOTICE_H
 #define PODIUM_CGI_HTTP_NOTICE_H
 

@@ -1,5 +1,5 @@
-/* Data for the front page, which shows the record of every leaderboard on each device, and for the
- * archive. */
+/* Data for the archive and for the front page, which shows each leaderboard's record on each
+ * device. */
 #ifndef PODIUM_CGI_PAGE_HOME_H
 #define PODIUM_CGI_PAGE_HOME_H
 

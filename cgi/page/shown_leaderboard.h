@@ -49,8 +49,8 @@ int shown_leaderboard_with_quotas(struct request *request, struct shown_leaderbo
 	struct quota quotas[static quota_modes]);
 bool shows_old_version(const struct shown_leaderboard *shown); /* not the newest */
 
-/* Sets *gpu to the leaderboard's GPU of that name. Returns ERROR_NOT_FOUND, with a message that
- * lists the GPUs, if it has none. */
+/* Sets *gpu to the leaderboard's GPU of that name. If the leaderboard has no such GPU, returns
+ * ERROR_NOT_FOUND with a message that lists its GPUs. */
 int ranked_gpu_named(struct request *request, const struct shown_leaderboard *shown,
 	const char *name, const struct ranked_gpu **gpu);
 /* Likewise for the GPU in ?gpu=. Without one, it is the first GPU, or NULL if the leaderboard has
@@ -61,14 +61,15 @@ int ranked_gpu_of_request(
 /* Returns "active", "closed" (by an admin), "ended" (the deadline has passed), "practice" (ended,
  * but still accepts submissions) or "archived". */
 const char *leaderboard_state(const struct leaderboard *leaderboard, int64_t now_ms);
-
-/* The viewer is only in the jury, and the contest has not ended, so they cannot take part. */
-bool judges_contest_of(const struct shown_leaderboard *shown, int64_t now_ms);
-
-bool board_is_frozen(const struct shown_leaderboard *shown, int64_t now_ms);
 /* The same for a row without struct leaderboard. */
 const char *leaderboard_state_of(int64_t deadline_ms, int64_t accepting, int64_t practice,
 	int64_t archived_at_ms, int64_t now_ms);
+
+/* Whether the viewer cannot take part because they are only in the jury. False once the contest
+ * has ended. */
+bool judges_contest_of(const struct shown_leaderboard *shown, int64_t now_ms);
+
+bool board_is_frozen(const struct shown_leaderboard *shown, int64_t now_ms);
 
 /* "Python", "CUDA C++". */
 const char *language_title(const char *language);

@@ -76,8 +76,8 @@ static const struct column SUBMISSION_COLUMNS[] = {
 	"JSON_VALUE(v.definition, '$.flops') AS flops, " \
 	"JSON_VALUE(v.definition, '$.bytes') AS bytes, " \
 	"NULLIF(JSON_VALUE(v.definition, '$.tolerance'), 0) AS tolerance"
-/* submission_read_view drops what the viewer may not see. Asking here once more who may would take
- * longer than reading the source. */
+/* Reads the source for every viewer, because checking the right here would take longer.
+ * submission_read_view drops what the viewer may not see. */
 #define SOURCE "(SELECT b.content FROM blobs b WHERE b.sha256 = s.sha256)"
 const struct statement submission_reading = SUBMISSION_WITH(NO_TASK, "NULL"),
 					   submission_and_task_reading = SUBMISSION_WITH(TASK, "NULL"),

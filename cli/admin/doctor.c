@@ -12,8 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Asks each provider where people sign in. Another host may serve the pages, so a provider that
- * this one does not reach is only a warning. */
+/* Fetches each provider's sign-in address. An unreachable provider is only a warning, because the
+ * pages may run on another host. */
 static void check_providers(struct arena *arena, const struct config *config)
 {
 	struct sign_in_secrets secrets;

@@ -225,13 +225,13 @@ int isolated_finish(struct isolated_page *page, uint32_t status, uint32_t spec, 
  * The same call takes 1 to 4 us longer on one core than on another, steadily (measured on an H200).
  * So the null contestant and the submission share a core, and the judge uses another. */
 
-/* Chooses two of the caller's CPUs on different cores, the calmest of a few random ones: a program
- * that shares a CPU with judge or contestant makes times up to twice as long. Spins on each for 8
- * ms. -1 and -1 if there are fewer than three CPUs or only one core: then no thread is bound. */
+/* Chooses two of the caller's CPUs on different cores, the least busy of a few random ones: a
+ * program that shares a CPU with judge or contestant makes times up to twice as long. Spins on each
+ * for 8 ms. Both are -1, and no thread is bound, with fewer than three CPUs or only one core. */
 int isolated_choose_cpus(int32_t *judge, int32_t *contestants);
-/* Chooses the calmest of a few random CPUs for a judge and a contestant that sleep while they wait.
- * They take turns, so on one CPU neither waits until another program has had its turn. -1 if there
- * is one CPU. */
+/* Chooses the least busy of a few random CPUs for a judge and a contestant that sleep while they
+ * wait. They take turns, so on one CPU neither waits until another program has had its turn. -1 if
+ * there is one CPU. */
 int isolated_choose_cpu(int32_t *both);
 
 struct isolated_affinity {

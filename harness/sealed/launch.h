@@ -1,4 +1,4 @@
-/* What the judge and the launcher say to each other, besides the protocol of
+/* The messages between the judge and the launcher, besides the protocol of
  * harness/isolated/native.h. The launcher is the contestant of the sealed engine:
  *
  *	launch           plays the plan that the judge sends
@@ -7,9 +7,8 @@
  * Descriptor 3 is the socket to the judge. After HELLO and READY the judge sends PLACE for each
  * piece of memory of the call, then PLAN. Calls may follow, and other places and plans. The
  * launcher answers each of these frames with MAPPED, or with TEXT and the reason. The answer to
- *PLAN has the figures of the plan's kernels. A refused plan leaves no plan. Inputs and outputs need
- *no frames, because the judge maps the same memory. There is no LOAD.
- */
+ * PLAN has the figures of the plan's kernels. After a refused plan, the launcher has none. Inputs
+ * and outputs need no frames, because the judge maps the same memory. There is no LOAD. */
 #ifndef PODIUM_SEALED_LAUNCH_H
 #define PODIUM_SEALED_LAUNCH_H
 
@@ -27,8 +26,8 @@ struct sealed_place {
 };
 
 /* The content of a frame PLAN. Its descriptor is a memfd: the plan's text, then the blobs of its
- * images, then those of its variables (plan_blob_alignment in plan.h). Nobody but the judge
- * can write to the memfd. */
+ * images, then those of its variables (plan_blob_alignment in plan.h). Only the judge can
+ * write to the memfd. */
 struct sealed_plan_frame {
 	uint32_t text_bytes;
 	uint32_t spec; /* the number of the output's form, which the launcher repeats in each call */
@@ -50,7 +49,7 @@ struct sealed_plan_figures {
  * begins a trace of the current plan; MAPPED follows. Then come sealed_traced_calls calls
  * (trace.h), as any other. TRACE without content ends the trace; the answer is MAPPED with a struct
  * sealed_times for each node, as far as a frame has room. TEXT instead of MAPPED: there are no
- * times. From the first trace on, calls take longer, so traces come after all that is timed. */
+ * times. From the first trace on, calls take longer, so traces come after all timed calls. */
 
 /* ---- the builder ----
  *
@@ -76,16 +75,16 @@ struct sealed_input_stream {
 	uint64_t stream_bytes;
 };
 
-/* In a task in CUDA C++, this follows struct sealed_built, and then the output's stream. Pieces of
- * the output that are no pieces of the input lie at multiples of 256 in this part of the arena. In
- * the text for SEALED_RAISED, the first byte is one of enum Complaint (wire.h). */
+/* In a task in CUDA C++, this follows struct sealed_built, and the output's stream follows this. A
+ * piece of the output that is not a piece of the input starts at a multiple of 256 in this part of
+ * the arena. The first byte of the text for SEALED_RAISED is one of enum Complaint (wire.h). */
 struct sealed_outputs {
 	uint64_t begin, bytes; /* offset from the arena's beginning; both are multiples of 256 */
 };
 
-/* The content of a frame BUILT begins with this. With SEALED_BUILT follows the output's tree, whose
- * tensors lie at offsets from SEALED_RANGE_ADDRESS; the frame's descriptor is a memfd as in the
- * frame PLAN. Otherwise follows a sentence for the participant. All of it is hostile. */
+/* The content of a frame BUILT begins with this. With SEALED_BUILT, the output's tree follows: its
+ * tensors lie at offsets from SEALED_RANGE_ADDRESS, and the frame's descriptor is a memfd as for
+ * PLAN. Otherwise a sentence for the participant follows. The judge trusts none of it. */
 struct sealed_built {
 	uint32_t status, text_bytes;
 	/* How much of the arena the plan needs, from its beginning; 0 without a plan. If this is too

@@ -8,7 +8,7 @@
  *	{"edges":[[0,1]],"format":"podium plan 1","images":[...],"nodes":[...],"variables":[...]}
  *
  * A plan has addresses of inputs and outputs, not their bytes. The judge maps its memory at the
- *same addresses in the build and in the launcher.
+ * same addresses in the build and in the launcher.
  *
  * Sources: CUDA Driver API, "Graph Management" and "Data types used by CUDA driver"; CUDA C++
  * Programming Guide, "Technical Specifications per Compute Capability". */

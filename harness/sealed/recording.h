@@ -30,9 +30,9 @@ namespace podium
 class Recorder
 {
   public:
-	/* Opens the GPU, reserves the range and listens to CUPTI, which lies in the toolkit's folder or
-	 * in one of the loader's. The wraps of a submission find the arena by its name, so the library
-	 * is global. */
+	/* Opens the GPU, reserves the address range and subscribes to CUPTI, which is in the toolkit's
+	 * folder or on the loader's path. The library is global, because wraps.cu looks up the arena's
+	 * functions by name. */
 	Recorder(const std::string &library, const std::string &toolkit)
 		: library_(dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL))
 	{

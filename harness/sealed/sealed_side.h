@@ -12,7 +12,7 @@
  * In each case a launcher gets new memory at the same two addresses: the input's place, and the
  * arena with what the submission had allocated when it was built. The arena is no larger than the
  * plan needs, because the judge restores all of it before each call. So a call cannot leave
- *anything for a later one. */
+ * anything for a later one. */
 #ifndef PODIUM_SEALED_SIDE_H
 #define PODIUM_SEALED_SIDE_H
 

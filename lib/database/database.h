@@ -104,13 +104,13 @@ void database_close(struct database *db); /* NULL is fine */
 int database_check_tls(const struct config *config, struct error *error);
 bool database_wants_tls(const struct config *config);
 
-/* Limits the time of a request's statements; call it before the connection opens. The server ends a
- * statement after `limit_ms`, and from `limit_ms` after the last database_restart_limit on, no
- * statement starts. Both are ERROR_BUSY, which rolls a transaction back. */
+/* Limits how long a request's statements may take. Call it before the connection opens. The server
+ * stops a statement after `limit_ms`, and none starts later than `limit_ms` after the last
+ * database_restart_limit. Both cases are ERROR_BUSY and roll the transaction back. */
 void database_limit(struct database *db, int64_t limit_ms);
 void database_restart_limit(struct database *db);
 
-/* Lifts the limit until database_restart_limit; for rare actions that somebody has confirmed. */
+/* Lifts the limit until database_restart_limit, for rare actions that the user has confirmed. */
 int database_lift_limit(struct database *db, struct error *error);
 
 /* Suspends or resumes a connection, from any thread. While the connection is suspended, its current

@@ -36,32 +36,33 @@ struct submission_request {
  * - a header `#!POPCORN leaderboard` that names another leaderboard
  * - GPUs that differ between header and form, or that the leaderboard lacks
  *
- * ERROR_FORBIDDEN for a banned user. ERROR_LIMIT if a quota (lib/leaderboard/quota.h) is used up.
- * */
+ * ERROR_FORBIDDEN for a banned user. ERROR_LIMIT if a quota (lib/leaderboard/quota.h) is used
+ * up. */
 int submission_create(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct submission_request *request, int64_t *id,
 	struct error *error);
 
 /* Lets `by` submit for the user `author`. ERROR_INPUT with the field `author`: there is no such
- * user, or the user may not see the leaderboard. The author's deadline and quotas apply, and the
- * audit log has an entry. */
+ * user, or the user may not see the leaderboard. The author's deadline and quotas apply. Adds an
+ * entry to the audit log. */
 int submission_for_user(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
 	struct submission_request *request, struct error *error);
 
-/* The same for a user `by`; "" or the own name: for themselves. ERROR_FORBIDDEN: `by` may not
- * change the leaderboard. */
+/* The same if `by` is a user. If `author` is "" or their own name, they submit for themselves.
+ * ERROR_FORBIDDEN: `by` may not change the leaderboard. */
 int submission_choose_author(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
 	struct submission_request *request, struct error *error);
 
-/* SQL expression: the name of who submitted for the author, else NULL. podium-admin is no user. */
+/* SQL expression: the name of whoever submitted for the author, else NULL. podium-admin is not a
+ * user. */
 #define SQL_SUBMITTED_BY(submission) \
 	"IF(" submission ".submitted_by = 0, 'podium-admin', (SELECT w.name FROM users w " \
 	"WHERE w.id = " submission ".submitted_by))"
 
-/* Checks the same and stores nothing. Passes the result of each check to `faulted`, which returns 0
- * to let the next check run. */
+/* Runs submission_create's checks and stores nothing. Passes the result of each check to `faulted`,
+ * which returns 0 to let the next check run. */
 typedef int submission_faulted(void *context, int rc);
 int submission_check(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct submission_request *request,

@@ -65,8 +65,8 @@ int dry_run_check(struct database *db, struct arena *arena, const struct leaderb
 	int64_t version_number, const char *const *gpus, size_t gpu_count, const struct actor *actor,
 	struct error *error);
 
-/* A part of a statement: the user to whom the submissions belong that Podium itself starts, which
- * is the leaderboard's creator or the first admin: users.id. NULL: there is neither. */
+/* A part of a statement: users.id of the leaderboard's creator, else of the first admin. This user
+ * owns the submissions that Podium itself starts. NULL: there is neither. */
 #define SQL_TESTER(leaderboard) \
 	"COALESCE((SELECT c.id FROM users c WHERE c.id = " leaderboard \
 	".creator_id AND c.deleted_at IS NULL), " \

@@ -241,8 +241,8 @@ struct queued {
 static const struct column QUEUED_COLUMNS[] = { INTEGER(struct queued, jobs) };
 #define SENT_FOR_OTHERS \
 	"s.submitted_by IS NOT NULL AND NOT " SQL_ACTS_FOR("s.submitted_by", "s.user_id")
-/* What others send for a user does not count as the user's: it would keep the user from
- * submitting. It counts as the sender's. */
+/* Jobs that somebody else submitted for a user count against the sender. Otherwise the sender
+ * could use up the user's places in the queue. */
 static const struct statement QUEUED = SELECT(struct queued, QUEUED_COLUMNS,
 	"SELECT COUNT(*) AS jobs FROM jobs j WHERE j.user_id = ? AND j.state = 'queued' "
 	"AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.id = j.submission_id "

@@ -8,15 +8,16 @@
 
 /* Why an entry does not rank where its time alone would put it. Each reason names another entry.
  * These are the values of the column `reason` in the table `ranking`. */
-#define ranking_reason_slower "slower" /* the other one was faster head to head */
+#define ranking_reason_slower "slower" /* the other entry was faster head to head */
 #define ranking_reason_failed "failed" /* this entry failed head to head against the other */
-/* The other one was faster head to head, but ranks behind: the comparisons form a circle. */
+/* The other entry was faster head to head, but ranks behind: the comparisons form a circle. */
 #define ranking_reason_circle "circle"
-#define ranking_reason_tie "tie" /* joined the group that the other one opens by a comparison */
-/* Ties with the other one, but not with the fastest of the other one's group. */
+/* Tied head to head with the other entry, the first of its group. */
+#define ranking_reason_tie "tie"
+/* Ties with the other entry, but not with the fastest of that entry's group. */
 #define ranking_reason_chain "chain"
-/* Ties with the other one, the first of its group, but an entry between them is not in that group.
- */
+/* Ties with the other entry, the first of its group, but an entry between the two is not in that
+ * group. */
 #define ranking_reason_between "between"
 
 struct ranking_entry {

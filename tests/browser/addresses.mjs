@@ -26,7 +26,7 @@ const HELP_PAGES = [...readFileSync(new URL('../../Makefile', import.meta.url), 
 	.matchAll(/^HELP(?:_PARTS)? := ((?:.*\\\n)*.*)/gm)].flatMap(([, names]) => names.match(/[\w:-]+/g))
 	.map((name) => `/help/${name.replace(':', '-')}`);
 
-// Answers that are no pages: data for programs, files and pictures.
+// Responses that are not pages: data for programs, files and images.
 export const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderboard/*.atom',
 	'/leaderboard/*/badge.svg', '/leaderboard/*/share.png',
 	'/contest/*.json', '/contest/*.csv', '/contest/*/certificate/*',
@@ -35,7 +35,7 @@ export const NO_PAGES = ['/leaderboard/*.json', '/leaderboard/*.csv', '/leaderbo
 	'/submission/*/source', '/submission/*/artifact/*', '/submission/*/plan/*',
 	'/comparison/*/status', '/queue/status', '/language/*/*', '/account/export', '/healthz',
 	'/metrics', '/help/terminal/podium', '/help/terminal/podium.sha256',
-	// These lead to a provider, come from one, or show what one said.
+	// The steps of a login through a provider.
 	'/sign-in', '/sign-in/*', '/sign-in/*/callback',
 	// These pages exist only during a login or a set-up, where factors.test.mjs looks at them.
 	'/login/factor', '/account/security/app'];

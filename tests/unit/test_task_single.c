@@ -1,5 +1,5 @@
-/* Uploads without a task.yml: tasks in the older form of a single file, and uploads that are no
- * task. */
+/* Uploads without a task.yml: tasks in the older form of a single file, and uploads that are not
+ * tasks. */
 #include "tests/unit/task_world.h"
 
 #define SINGLE \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What podium-run finds out in addition to a result: profiles by ncu, what ptxas says of kernels,
-and the state of the GPU. Stand-ins play ncu and the driver."""
+"""What podium-run reports besides a result: profiles from ncu, figures of kernels from ptxas, and
+the state of the GPU. Fake programs replace ncu and the driver."""
 
 import base64
 import gzip

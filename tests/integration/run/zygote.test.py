@@ -244,7 +244,7 @@ def the_zygote_cannot_be_reached():
 @test
 def a_forked_program_starts_without_extra_threads():
 	"""torch starts threads if a setting asks for several. If the limit on the user's processes does
-	not allow them, torch waits for them without end."""
+	not allow them, torch never stops waiting for them."""
 	if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
 		raise Skip(f"{PYTHON} cannot import torch")
 	equal(

@@ -494,7 +494,7 @@ NOTHING_TO_DO = {
 
 # ---- the database before and after ----
 
-# Beginning a sign-in stores it.
+# Starting a sign-in adds a row here.
 BEGUN = {"sign_ins"}
 
 

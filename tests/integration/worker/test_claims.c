@@ -5,17 +5,16 @@
  *
  *	test_claims renew JOB FENCE
  *	test_claims let_go JOB FENCE
- *		does this with the claim that has this fence; prints "kept" or "lost"
+ *		renews or gives up the claim with this fence; prints "kept" or "lost"
  *
  *	test_claims race THREADS COUNT WORKER MODEL
- *		makes COUNT claims in each of THREADS threads at the same time, each for another device
+ *		makes COUNT claims in each of THREADS parallel threads, each for a different device
  *
  *	test_claims time THREADS COUNT WORKER MODEL HOW [PAUSE_MS]
  *		the same as race, but prints "JOB MICROSECONDS"; each thread first opens its connection
  *		with a claim that is not printed
  *		HOW: `fair` claims as workers do; `plain` claims the oldest job of any user
- *		PAUSE_MS: average pause before each claim, as if a job ran meanwhile
- */
+ *		PAUSE_MS: average pause before each claim, as if a job ran meanwhile */
 #include "lib/base/scope.h"
 #include "worker/queue.h"
 

@@ -1,5 +1,5 @@
-"""What the pretended builder and the pretended launchers share: memory of the judge, which lies on
-the host, notes for tests, and how a launcher answers."""
+"""What the pretended builder and launchers share: the judge's memory, which is on the host, notes
+for tests, and a launcher's answers."""
 
 import contextlib
 import ctypes

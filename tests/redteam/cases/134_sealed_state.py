@@ -1,7 +1,7 @@
 # 134 sealed_state
-# attempts: to keep something from call to call and to work only in the first one. The judge restores
-#   variables and the arena, so such a kernel works in each call. It does not restore the bytes behind
-#   the input, shared memory and texts in the code, but no input comes twice
+# attempts: to keep state between calls and to compute only in the first one. The judge restores
+#   variables and the arena, so such a kernel computes in every call. The judge does not restore the
+#   bytes behind the input, shared memory and strings in the code, but no input occurs twice
 # required: FORGE-IGNORED
 # engines: sealed
 # on: gpu

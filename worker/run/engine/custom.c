@@ -1,5 +1,5 @@
 /* The engine for the task's own eval.py or eval.cu. The harness shares a process with the
- * submission and cannot be made safe. Each stage is therefore bounded: new folders, read-only
+ * submission and cannot be made safe. Each stage is therefore confined: new folders, read-only
  * files, and a strict parser for its results. */
 #include "worker/run/engine/engine.h"
 

@@ -68,12 +68,12 @@ int engine_isolated(struct run *run, struct evaluation *evaluation, struct error
 
 /* ---- a timed stage on the CPU device (repetition.c) ----
  *
- * On a CPU, a process makes all its times longer or shorter, by 3 to 17 % (docs/measurements.md). A
- * judge cannot see this, since it has one process of the submission. The stage therefore runs
- * several times, each time with new programs. The time of a case is the middle one of its times,
- * and their spread gives the interval. */
+ * On a CPU, all times of one process are off by the same 3 to 17 % (docs/measurements.md). A judge
+ * cannot see this, because it has only one process of the submission. The stage therefore runs
+ * several times, each time in new processes. A case's time is the median of these runs, and their
+ * spread gives the interval. */
 
-/* Whether the job times this kind of stage so. A comparison measures its sides in turns instead. */
+/* Whether the job repeats this kind of stage. A comparison alternates between its sides instead. */
 bool repetition_applies(const struct job *job, const struct stage_kind *kind);
 
 /* Calls `run_once`, which runs and judges the stage's cases, until there are enough times or the
@@ -83,7 +83,7 @@ int repetition_run(struct evaluation *evaluation,
 	int (*run_once)(struct run *run, struct evaluation *evaluation, struct error *error),
 	struct error *error);
 
-/* The middle of `count` times (1 to repetition_most_runs; sorted by the function), and half of its
+/* The median of `count` times (1 to repetition_most_runs; sorted by the function), and half of its
  * 95 % interval by Student's t; NAN for a single time. Public for tests. */
 enum { repetition_most_runs = 5 };
 double repetition_middle(double *times, size_t count, double *half);

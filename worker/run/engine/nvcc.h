@@ -22,8 +22,8 @@ void nvcc_add(struct nvcc *nvcc, const char *word);
 /* The process that runs nvcc in the open stage of the job's folder. */
 struct process nvcc_process(struct run *run, const struct nvcc *nvcc);
 
-/* The script that runs nvcc faster (harness/isolated/compile_cu), in nvcc's folder, and the command
- * with which it does. */
+/* The script in nvcc's folder that does the same work faster (harness/isolated/compile_cu), and the
+ * command line that starts it. */
 #define NVCC_SCRIPT "isolated/compile_cu"
 const char *const *nvcc_script_words(const struct nvcc *nvcc);
 

@@ -363,7 +363,7 @@ static int write_saved(int folder, const char *name, const char *text, size_t le
 	return rc;
 }
 
-/* Reads the launcher's answers, and the bytes of the plan's text. A plan without a trace has no
+/* Reads the launcher's answers, and the length of the plan's text. A plan without a trace has no
  * times. */
 static int read_answers(int from, const char *name, struct arena *arena, struct answers *answers,
 	uint32_t *text_bytes, struct error *error)

@@ -264,8 +264,8 @@ static json_t *encode_base64(const unsigned char *bytes, size_t length)
 		: NULL;
 }
 
-/* Sends a packed file in numbered parts. `event` has the members that all parts share; the function
- * takes the caller's reference. */
+/* Sends a gzip file in numbered parts. `event` has the members that all parts share. Takes over the
+ * caller's reference to it. */
 static void send_file(struct events *events, json_t *event, const void *gzip, size_t length)
 {
 	size_t parts = (length + file_piece_bytes - 1) / file_piece_bytes;
