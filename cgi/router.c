@@ -358,7 +358,7 @@ static int admit_to_page(struct request *request, const struct call *call)
 			"a role.");
 	if (route->access == CREATORS && viewer->role == ROLE_PARTICIPANT)
 		return fail(request->error, ERROR_FORBIDDEN,
-			"This page is for creators and admins. Ask an admin for that role.");
+			"This page is for creators and admins. Ask an admin to make you a creator.");
 	if (route->access == ADMINS && viewer->role != ROLE_ADMIN)
 		return fail(request->error, ERROR_FORBIDDEN, "This page is for admins.");
 	return 0;

@@ -121,7 +121,7 @@ static int read_checks(struct request *request, struct contest_form *form, struc
 	return rc;
 }
 
-/* What only a stored contest has. */
+/* Reads what a new contest does not have yet. */
 static int read_stored(struct request *request, struct contest_form *form, struct error *error)
 {
 	int64_t id = form->contest->id;
@@ -345,8 +345,7 @@ static int delete_contest(struct request *request, const struct contest *contest
 		.button = "Delete the contest",
 		.back = arena_printf(request->arena, "/admin/contest/%s", contest->name),
 	};
-	confirmation_says(request, &question,
-		"The page of the contest disappears, with %s and the scoreboard.",
+	confirmation_says(request, &question, "This deletes the contest’s page, %s and the scoreboard.",
 		plural(request->arena, contest->entrants, "registration"));
 	if (contest->final_at_ms != TIME_NULL)
 		confirmation_says(request, &question,

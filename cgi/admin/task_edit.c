@@ -225,7 +225,8 @@ static int put_description(struct request *request, struct editing *editing)
 		return 0;
 	if (is_edited && *editing->task->description)
 		return fail_field(request->error, DESCRIPTION,
-			"Type the description here, and leave the key description in task.yml empty.");
+			"The description is also in task.yml. Keep it here, and leave the key description in "
+			"task.yml empty.");
 	struct error fault;
 	if (markdown_check(typed, strlen(typed), &fault))
 		return fail_field(request->error, DESCRIPTION, "The description, %s", fault.text);

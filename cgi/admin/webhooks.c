@@ -346,7 +346,7 @@ static int delete_webhook(
 		.back = arena_printf(request->arena, "/admin/hooks/%lld", (long long)webhook->id),
 	};
 	confirmation_says(request, &question,
-		"Podium sends nothing to %s any more, and deletes the secret and the list of deliveries.",
+		"Podium stops sending to %s, and deletes the secret and the list of deliveries.",
 		webhook_shown_address(request->arena, webhook->address));
 	if (!confirmation_given(request, &question))
 		return confirmation_ask(request, &question);

@@ -61,7 +61,7 @@ static int read_closed_json(
 	return 0;
 }
 
-/* What waits for its check, with what the check has found; null if nothing waits. */
+/* The publication that waits for its check, with the check's findings; null: nothing waits. */
 static int read_publication_json(
 	struct request *request, const struct leaderboard *leaderboard, json_t **json)
 {
@@ -168,7 +168,8 @@ static int read_sources(struct request *request, const struct leaderboard *leade
 	if (!rc)
 		rc = api_boolean(request, "sources_public", true, &is_public);
 	if (!rc && has_old && settings->sources)
-		rc = fail_field(request->error, "sources_public", "Send sources instead.");
+		rc = fail_field(request->error, "sources_public",
+			"The request has both sources and sources_public. Send only sources.");
 	if (!rc)
 		rc = api_text(request, "license", &settings->license);
 	if (rc)

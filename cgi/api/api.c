@@ -137,7 +137,7 @@ int api_check_rights(struct request *request, const struct call *call)
 			"role.");
 	if (access == CREATORS && request->viewer.role == ROLE_PARTICIPANT)
 		return fail(request->error, ERROR_FORBIDDEN,
-			"Only creators and admins may do this. Ask an admin for that role.");
+			"Only creators and admins may do this. Ask an admin to make you a creator.");
 	if (access == ADMINS && request->viewer.role != ROLE_ADMIN)
 		return fail(request->error, ERROR_FORBIDDEN, "Only admins may do this.");
 	return 0;

@@ -60,8 +60,8 @@ int action_identities(struct request *request)
 	if (!account_is_confirmed(request, "/account/identities"))
 		return 0;
 	if (!confirmation_given(request, &question)) {
-		confirmation_says(
-			request, &question, "Nobody logs in with it from now on. You can link it again later.");
+		confirmation_says(request, &question,
+			"You will no longer be able to log in with it. You can link it again later.");
 		return confirmation_ask(request, &question);
 	}
 	int rc = identity_unlink(request->db, request->viewer.id, id, request->config->passwords, true,
@@ -70,6 +70,6 @@ int action_identities(struct request *request)
 		return account_form_again(request, rc, identities_show);
 	if (rc)
 		return rc;
-	notice_leave(request, "Unlinked. Nobody logs in with it any more.");
+	notice_leave(request, "Unlinked. You can no longer log in with it.");
 	return redirect(request, "/account/identities");
 }

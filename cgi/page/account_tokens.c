@@ -150,7 +150,9 @@ static struct confirmation revocation_question(struct request *request, const st
 	confirmation_says(request, &question,
 		"Podium will refuse programs that use it (%s…). You cannot undo this.", token->prefix);
 	confirmation_says(request, &question,
-		token->used_at_ms == TIME_NULL ? "It was never used." : "It was last used %s.", used);
+		token->used_at_ms == TIME_NULL ? "The token was never used."
+									   : "The token was last used %s.",
+		used);
 	return question;
 }
 

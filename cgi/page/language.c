@@ -151,7 +151,7 @@ static int no_such_harness_file(struct request *request, const struct language *
 	cleanup_buffer struct buffer names = { 0 };
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", files[i]->name);
-	return fail(request->error, ERROR_NOT_FOUND, "The %s harness has no file %s. It has %s.",
+	return fail(request->error, ERROR_NOT_FOUND, "The %s harness has no file %s. Its files are %s.",
 		language_title(language->code), quote(request->arena, request->path_parameters[1]),
 		buffer_string(&names));
 }

@@ -92,7 +92,7 @@ static int remove_address(struct request *request)
 	if (!rc)
 		rc = mail_address_remove(request->db, &actor, request->error);
 	if (!rc)
-		notice_leave(request, "Podium has no e-mail address of yours any more.");
+		notice_leave(request, "Podium has removed your e-mail address.");
 	return rc;
 }
 

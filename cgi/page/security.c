@@ -140,14 +140,15 @@ static int remove_factor(
 		.back = "/account/security" };
 	if (!confirmation_given(request, &question)) {
 		confirmation_says(request, &question,
-			"Nobody logs in with it from now on. With the last factor, the recovery codes go too.");
+			"You will no longer be able to log in with it. With the last factor, Podium also "
+			"deletes the recovery codes.");
 		return confirmation_ask(request, &question);
 	}
 	int rc = factor_remove(request->db, request->viewer.id, request->viewer.name, kind, passkey_id,
 		&actor, request->error);
 	if (rc)
 		return rc;
-	notice_leave(request, "Removed. Nobody logs in with it any more.");
+	notice_leave(request, "Removed. You can no longer log in with it.");
 	return redirect(request, "/account/security");
 }
 

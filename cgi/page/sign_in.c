@@ -385,7 +385,7 @@ static int check_viewer(struct request *request, struct finishing *finishing)
 {
 	if (!request->viewer.id)
 		return fail(request->error, ERROR_FORBIDDEN,
-			"You are not logged in any more, so nothing was linked. Log in and link it again.");
+			"Your session has ended, so nothing was linked. Log in and link it again.");
 	return user_by_id(
 		request->db, request->arena, request->viewer.id, &finishing->owner, request->error);
 }

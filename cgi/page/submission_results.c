@@ -278,9 +278,9 @@ static const struct statement ARTIFACTS = SELECT(struct artifact_row, ARTIFACT_C
 	"WHERE j.submission_id = ? ORDER BY a.stage_id, a.name");
 
 /* Everything that a page shows of a submission, read in one round trip with the submission's row.
- * Files and plans reveal as much as the source. A visitor who is not logged in seldom sees them, so
- * the page reads these SECRETS only then; of what a logged-in visitor may not see, it drops them.
- */
+ * Files and plans reveal as much as the source, so visitors who are not logged in seldom see them.
+ * For them, the page reads these SECRETS only when it shows them. For others it always reads them,
+ * and drops what the viewer may not see. */
 enum part {
 	ROW,
 	JOBS,
@@ -794,7 +794,8 @@ int submission_read_view(
 		return 0;
 	}
 	if (!row->source.bytes)
-		return fail(request->error, ERROR_SYSTEM, "A file's content is missing in the database.");
+		return fail(
+			request->error, ERROR_SYSTEM, "The content of a file is missing from the database.");
 	join_artifacts(jobs, job_count, answers[FILES].rows, answers[FILES].count);
 	show_plans(request->arena, answers, &stages);
 	view->source =
@@ -803,9 +804,8 @@ int submission_read_view(
 	return 0;
 }
 
-/* Whether the rows are all that this viewer gets to see of the submission: the viewer has no other
- * rights than everybody, and no freeze hides the jobs, or is the author. Every job is open and has
- * an expected time. */
+/* Whether the page needs no other rows than these. The viewer must be the author, or a visitor from
+ * whom no freeze hides the jobs. Every job must be open and have an expected time. */
 static bool is_whole_answer(const struct viewer *viewer, const struct open_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

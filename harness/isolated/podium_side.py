@@ -264,8 +264,8 @@ class Side(Peer):
 		self._send(wire.ROOM, podium_area.ROOM.pack(self._room.bytes), [self._room.descriptor])
 
 	def begin(self, image, device, slots, is_handed):
-		"""Lays out memory for inputs like this one. `is_handed`: each call gets the host part of its
-		input in new memory."""
+		"""Lays out memory for inputs like this one. `is_handed`: each call gets the part on the
+		host in new memory."""
 		self.end()
 		used = image.slot_bytes()
 		self.give_room(podium_area.strides_of(used)[0] * slots)

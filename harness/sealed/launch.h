@@ -45,9 +45,9 @@ struct sealed_plan_figures {
 
 /* ---- traces ----
  *
- * When each node of a plan runs, for the page. TRACE with folders (sealed_cupti_open in cupti.h)
- * begins a trace of the current plan; MAPPED follows. Then come sealed_traced_calls calls
- * (trace.h), as any other. TRACE without content ends the trace; the answer is MAPPED with a struct
+ * A trace says when each node of a plan runs, for the page. TRACE with folders (sealed_cupti_open
+ * in cupti.h) starts a trace of the current plan; MAPPED follows. Then sealed_traced_calls ordinary
+ * calls (trace.h) follow. TRACE without content ends the trace; the answer is MAPPED with a struct
  * sealed_times for each node, as far as a frame has room. TEXT instead of MAPPED: there are no
  * times. From the first trace on, calls take longer, so traces come after all timed calls. */
 

@@ -142,7 +142,7 @@ static int make_codes_body(struct database *db, void *context, struct error *err
 		rc = put_codes(db, change->user_id, change->codes, error);
 	if (!rc)
 		rc = user_tell_owner(db, change->user_id,
-			"New recovery codes were made. The codes before do not work any more.", error);
+			"New recovery codes were made. The earlier codes no longer work.", error);
 	return rc ? rc
 			  : audit_factor(db, change->actor, "user.recovery_codes", change->actor->name,
 				  "new codes in place of all others", error);
@@ -173,7 +173,7 @@ int recovery_code_use(struct database *db, int64_t user_id, const char *text,
 				  db, actor, "user.recovery_code", actor->name, "a recovery code was used", error);
 }
 
-/* A user with a factor has codes. Those whom the last code has left get new ones. */
+/* A user with a factor has codes. Makes new ones once the user has used the last. */
 static int provide_codes(struct database *db, int64_t user_id, const struct factors *before,
 	struct recovery_codes *codes, struct error *error)
 {

@@ -216,7 +216,7 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 	await host.getByRole('heading', { name: 'Autumn contest' }).waitFor();
 	assert.equal(await host.locator('.markdown em').textContent(), 'fast');
 	await host.getByRole('link', { name: 'Manage' }).click();
-	await fillAndSend(host, { 'Put a user into the jury of all problems': 'judy' },
+	await fillAndSend(host, { 'Add a user to the jury of all problems': 'judy' },
 		'Put into the jury');
 	await host.getByRole('rowheader', { name: 'judy' }).waitFor();
 	publish('waves'); // at the start

@@ -100,7 +100,7 @@ scene('an account has several passkeys, and removes one', async (come) => {
 	await plugIn(page, false);
 	await addPasskey(page, 'key ring');
 	await main(page).getByRole('button', { name: 'Remove phone' }).click();
-	await main(page).getByText('Nobody logs in with it from now on.').waitFor();
+	await main(page).getByText('You will no longer be able to log in with it.').waitFor();
 	await looksRight(page);
 	await button(page, 'Remove').click();
 	await main(page).getByText('Removed.').waitFor();

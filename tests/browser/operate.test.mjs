@@ -49,10 +49,12 @@ scenes('an admin rejudges the best result, previews and applies it', async (come
 		.waitFor();
 	await page.getByRole('heading', { name: 'Times' }).first().waitFor();
 	await page.goBack();
-	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: 'wrong' },
+	await fillAndSend(page,
+		{ [`To apply or discard the results, type the leaderboard’s name: ${board}`]: 'wrong' },
 		'Apply the new results');
 	await page.locator('#name-error', { hasText: 'so nothing was changed' }).waitFor();
-	await fillAndSend(page, { [`For either, type the leaderboard’s name: ${board}`]: board },
+	await fillAndSend(page,
+		{ [`To apply or discard the results, type the leaderboard’s name: ${board}`]: board },
 		'Apply the new results');
 	await page.getByText('The new results were applied').waitFor();
 });

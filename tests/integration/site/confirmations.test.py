@@ -426,7 +426,7 @@ def roles_announcements_codes_tokens_and_sessions_ask_for_a_second_press():
 		[
 			"Revoke the token lap <top>?",
 			"Podium will refuse programs that use it",
-			"It was never used.",
+			"The token was never used.",
 		],
 	)
 	other = Client(site.url)

@@ -996,7 +996,7 @@ def a_contest_is_deleted_before_its_start_and_its_problems_stay_hidden():
 	for fields in ([], [("confirm", "yes")], [("confirm", "first")]):
 		page = delete(carl, "second", *fields)
 		for sentence in (
-			"The page of the contest disappears, with 0 registrations and the scoreboard.",
+			"This deletes the contest’s page, 0 registrations and the scoreboard.",
 			"Hidden problems stay hidden until somebody publishes them",
 			"type the contest’s name: second",
 		):

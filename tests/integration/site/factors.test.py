@@ -994,7 +994,7 @@ def the_owner_is_told_of_every_change_of_the_factors():
 	add_passkey(gus)
 	tells("A passkey was added as a second factor.")
 	gus.post("/account/security", [("action", "codes"), ("confirm", "yes")])
-	tells("New recovery codes were made. The codes before do not work any more.")
+	tells("New recovery codes were made. The earlier codes no longer work.")
 	key = site.value(f"SELECT id FROM passkeys WHERE user_id = {number}")
 	remove = [("action", "remove_passkey"), ("passkey", key), ("confirm", "yes")]
 	gus.post("/account/security", remove)

@@ -255,7 +255,7 @@ def programs_choose_policy_and_license():
 	equal(creator.ask("PATCH", path, {"sources": "soon"}).status, 400)
 	both = creator.ask("PATCH", path, {"sources": "never", "sources_public": True})
 	equal(both.status, 400)
-	contains(both.text, "Send sources instead")
+	contains(both.text, "Send only sources")
 
 
 code = 1
