@@ -1,6 +1,7 @@
-/* podium-hooks: sends the deliveries of webhooks, and e-mails. Pages and workers only write events
- * to the database, so they do not wait for a receiver. Several podium-hooks may run, on any hosts
- * that reach the database. */
+/* podium-hooks: sends the deliveries of webhooks, and e-mails. It also deletes old data
+ * (lib/database/retention.h) and compares sources (lib/similarity/similarity.h). Pages and workers
+ * only write events to the database, so they do not wait for a receiver. Several podium-hooks may
+ * run, on any hosts that reach the database. */
 #include "hooks/mail.h"
 #include "hooks/outbox.h"
 #include "hooks/sending.h"

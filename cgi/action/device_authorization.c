@@ -109,7 +109,7 @@ static int check_authorization_order(
 		return fail_field(error, "name",
 			"The name of the terminal must be one line of %d bytes at most.",
 			token_name_most_characters);
-	if (!order->scopes || order->scopes & ~(int64_t)(TOKEN_READ | TOKEN_SUBMIT | TOKEN_ADMIN))
+	if (!order->scopes || order->scopes & ~(int64_t)TOKEN_ALL)
 		return fail_field(
 			error, "scopes", "Ask for at least one of the scopes read, submit and admin.");
 	return 0;

@@ -142,7 +142,7 @@ int token_check_unused(
 
 int token_check_scopes(const struct token_order *order, struct error *error)
 {
-	if (!order->scopes || order->scopes & ~(int64_t)(TOKEN_READ | TOKEN_SUBMIT | TOKEN_ADMIN))
+	if (!order->scopes || order->scopes & ~(int64_t)TOKEN_ALL)
 		return fail_field(error, "scope", "Choose at least one thing that the token may do.");
 	if (order->scopes & TOKEN_ADMIN && !order->may_administer)
 		return fail_field(error, "scope",

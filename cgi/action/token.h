@@ -19,6 +19,7 @@ enum token_scope {
 	TOKEN_READ = 1,   /* read what its user sees: own submissions, sources, results */
 	TOKEN_SUBMIT = 2, /* submit and cancel */
 	TOKEN_ADMIN = 4,  /* administer as its user does in the panel */
+	TOKEN_ALL = TOKEN_READ | TOKEN_SUBMIT | TOKEN_ADMIN,
 };
 const char *token_scope_name(enum token_scope scope); /* "read", "submit", "admin" */
 int token_scope_from_name(const char *name, enum token_scope *scope); /* 0 or -1 */

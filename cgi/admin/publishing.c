@@ -101,7 +101,7 @@ static void say_freeze(struct request *request, struct confirmation *question,
 	const struct leaderboard *before, int64_t after_ms)
 {
 	format_text since;
-	bool stands = before->frozen_at_ms != TIME_NULL && before->frozen_at_ms <= now_ms();
+	bool stands = freeze_stands(before->frozen_at_ms, now_ms());
 	format_utc(since, after_ms != TIME_NULL ? after_ms : before->frozen_at_ms);
 	if (after_ms != TIME_NULL && after_ms <= now_ms() + 1000)
 		confirmation_says(request, question,

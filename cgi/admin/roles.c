@@ -121,7 +121,7 @@ int page_unfrozen(struct request *request)
 	int rc = leaderboard_of_reader(request, &leaderboard);
 	if (rc)
 		return rc;
-	view.is_frozen = leaderboard.frozen_at_ms != TIME_NULL && leaderboard.frozen_at_ms <= now_ms();
+	view.is_frozen = freeze_stands(leaderboard.frozen_at_ms, now_ms());
 	if (view.is_frozen)
 		rc = unfrozen_of_reader(request, &leaderboard, &ranks, &view.count);
 	if (rc)

@@ -51,27 +51,29 @@ static const struct column HOME_COLUMNS[] = {
 static const struct statement HOME = SELECT(struct home_row, HOME_COLUMNS,
 	"SELECT STRAIGHT_JOIN l.id AS leaderboard_id, l.visibility = 'public' AS is_public, "
 	"l.name, v.language, LEFT(v.description, 600) AS description, "
-	"l.deadline AS deadline_ms, l.accepting, l.practice, "
-	"COALESCE(l.frozen_at <= UTC_TIMESTAMP(3), 0) AS is_frozen, "
-	"l.visibility = 'closed' AS is_closed, "
-	"COALESCE(c.participants, 0) AS participants, "
-	"COALESCE(c.submissions, 0) AS submissions, "
-	"(SELECT s.submitted_at FROM submissions s FORCE INDEX (submissions_leaderboard) "
-	"WHERE s.leaderboard_id = l.id AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1) AS active_at_ms, "
-	"g.gpu, " ENGINE_ON_GPU " AS engine, "
-	"(SELECT e.position FROM ranking e FORCE INDEX (ranking_order) "
-	"WHERE e.leaderboard_id = l.id "
-	"AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu "
-	"ORDER BY e.position DESC LIMIT 1) AS entries, "
-	"u.name AS holder, r.ranked_at AS record_at_ms, r.score_ns AS record_ns, " RECORD_ERR
-	" AS record_err_ns "
-	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
-	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
-	"LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
-	"LEFT JOIN records r FORCE INDEX (PRIMARY) ON " RECORD_OF_DEVICE " AND r.submission_id = "
-	"(SELECT e.submission_id FROM records e WHERE " NEWEST_OF_DEVICE ") "
-	"LEFT JOIN users u ON u.id = r.user_id "
-	"WHERE l.archived_at IS NULL ORDER BY l.name, g.position, g.gpu");
+	"l.deadline AS deadline_ms, l.accepting, l.practice, " SQL_IS_FROZEN(
+		"l") " AS is_frozen, "
+			 "l.visibility = 'closed' AS is_closed, "
+			 "COALESCE(c.participants, 0) AS participants, "
+			 "COALESCE(c.submissions, 0) AS submissions, "
+			 "(SELECT s.submitted_at FROM submissions s FORCE INDEX (submissions_leaderboard) "
+			 "WHERE s.leaderboard_id = l.id AND NOT s.dry_run ORDER BY s.id DESC LIMIT 1) AS "
+			 "active_at_ms, "
+			 "g.gpu, " ENGINE_ON_GPU " AS engine, "
+			 "(SELECT e.position FROM ranking e FORCE INDEX (ranking_order) "
+			 "WHERE e.leaderboard_id = l.id "
+			 "AND e.task_version_id = l.task_version_id AND e.gpu = g.gpu "
+			 "ORDER BY e.position DESC LIMIT 1) AS entries, "
+			 "u.name AS holder, r.ranked_at AS record_at_ms, r.score_ns AS record_ns, " RECORD_ERR
+			 " AS record_err_ns "
+			 "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
+			 "LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id "
+			 "LEFT JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
+			 "LEFT JOIN records r FORCE INDEX (PRIMARY) ON " RECORD_OF_DEVICE
+			 " AND r.submission_id = "
+			 "(SELECT e.submission_id FROM records e WHERE " NEWEST_OF_DEVICE ") "
+			 "LEFT JOIN users u ON u.id = r.user_id "
+			 "WHERE l.archived_at IS NULL ORDER BY l.name, g.position, g.gpu");
 static struct kept_answer home_kept = KEPT_ANSWER(&HOME, "", 0);
 
 struct own_rank {

@@ -92,12 +92,6 @@ static const char *live_address(struct request *request, const struct shown_lead
 	return ranking_address(request->arena, shown, gpu, NULL, "/live", 0);
 }
 
-static bool ranking_is_frozen(const struct shown_leaderboard *shown, int64_t now_ms)
-{
-	return shown->leaderboard.frozen_at_ms != TIME_NULL
-		&& shown->leaderboard.frozen_at_ms <= now_ms;
-}
-
 int leaderboard_live(struct request *request, const struct shown_leaderboard *shown)
 {
 	enum { reload_s = 10 };
@@ -111,7 +105,7 @@ int leaderboard_live(struct request *request, const struct shown_leaderboard *sh
 		request, arena_printf(request->arena, "%s live", shown->leaderboard.name), "leaderboards");
 	group_live(request->arena, &view, entries, count);
 	view.state = leaderboard_state(&shown->leaderboard, page.now_ms);
-	view.is_frozen = ranking_is_frozen(shown, page.now_ms);
+	view.is_frozen = board_is_frozen(shown, page.now_ms);
 	page.refresh_s = reload_s;
 	page.live_url = live_address(request, shown);
 	live_page(&request->body, &page, &view);
@@ -145,5 +139,5 @@ int page_leaderboard_live(struct request *request)
 	return respond_json(request,
 		json_pack("{s:s, s:s, s:b, s:b, s:I, s:o}", "leaderboard", shown.leaderboard.name, "state",
 			leaderboard_state(&shown.leaderboard, now), "settled", 0, "frozen",
-			ranking_is_frozen(&shown, now), "minute", (json_int_t)(now / 60000), "rows", rows));
+			board_is_frozen(&shown, now), "minute", (json_int_t)(now / 60000), "rows", rows));
 }

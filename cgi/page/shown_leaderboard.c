@@ -305,8 +305,7 @@ bool judges_contest_of(const struct shown_leaderboard *shown, int64_t now_ms)
 
 bool board_is_frozen(const struct shown_leaderboard *shown, int64_t now_ms)
 {
-	int64_t frozen_at_ms = shown->leaderboard.frozen_at_ms;
-	return frozen_at_ms != TIME_NULL && frozen_at_ms <= now_ms;
+	return freeze_stands(shown->leaderboard.frozen_at_ms, now_ms);
 }
 
 const char *leaderboard_state(const struct leaderboard *leaderboard, int64_t now_ms)

@@ -569,8 +569,8 @@ static int show_submit(struct request *request, const struct leaderboard *shown,
 	if (!form.closed)
 		form.closed = why_closed(request, leaderboard, &form);
 	form.is_practice = !form.closed && has_ended(leaderboard);
-	form.is_frozen = !form.closed && !form.is_practice && leaderboard->frozen_at_ms != TIME_NULL
-		&& leaderboard->frozen_at_ms <= now_ms();
+	form.is_frozen =
+		!form.closed && !form.is_practice && freeze_stands(leaderboard->frozen_at_ms, now_ms());
 	describe_modes(request->arena, &form);
 	struct page page = form_page_make(
 		request, arena_printf(request->arena, "Submit to %s", leaderboard->name), "leaderboards");

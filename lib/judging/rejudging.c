@@ -307,7 +307,6 @@ static const struct column REJUDGING_COLUMNS[] = {
 	INTEGER(struct rejudging, useless),
 	TEXT(struct rejudging, frozen),
 };
-#define IS_FROZEN "frozen_at <= UTC_TIMESTAMP(3)"
 /* Reads rejudgings with the number of their new jobs that have not finished. An applied or
  * discarded rejudging has none, so LIST joins only the jobs of open rejudgings. */
 #define REJUDGING(from, jobs, counted) \
@@ -317,14 +316,15 @@ static const struct column REJUDGING_COLUMNS[] = {
 	"  g.ended_at AS ended_at_ms, " jobs \
 	" AS jobs, COUNT(IF(j.state IN ('queued', 'running'), 1, NULL)) AS waiting, " \
 	"  COUNT(IF(j.state IN ('failed', 'cancelled'), 1, NULL)) AS useless, " \
-	"  MIN(IF(g.state = 'open' AND b." IS_FROZEN ", b.name, NULL)) AS frozen " \
-	"FROM " from " " \
-	"LEFT JOIN leaderboards l ON l.id = g.leaderboard_id " \
-	"LEFT JOIN users u ON u.id = g.user_id " \
-	"LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id AND " counted " " \
-	"LEFT JOIN jobs j ON j.id = r.new_job_id " \
-	"LEFT JOIN submissions s ON s.id = r.submission_id AND g.state = 'open' " \
-	"LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
+	"  MIN(IF(g.state = 'open' AND " SQL_IS_FROZEN( \
+		"b") ", b.name, NULL)) AS frozen " \
+			 "FROM " from " " \
+			 "LEFT JOIN leaderboards l ON l.id = g.leaderboard_id " \
+			 "LEFT JOIN users u ON u.id = g.user_id " \
+			 "LEFT JOIN rejudged_jobs r ON r.rejudging_id = g.id AND " counted " " \
+			 "LEFT JOIN jobs j ON j.id = r.new_job_id " \
+			 "LEFT JOIN submissions s ON s.id = r.submission_id AND g.state = 'open' " \
+			 "LEFT JOIN leaderboards b ON b.id = s.leaderboard_id "
 #define MAY_CHANGE SQL_MAY_CHANGE("m")
 static const struct statement LIST = SELECT(struct rejudging, REJUDGING_COLUMNS,
 	REJUDGING("(SELECT o.* FROM rejudgings o LEFT JOIN leaderboards m ON m.id = o.leaderboard_id "
@@ -421,11 +421,12 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 };
 static const struct statement LOCK_LEADERBOARDS =
 	SELECT(struct rejudged_leaderboard, LEADERBOARD_COLUMNS,
-		"SELECT l.id, COALESCE(l." IS_FROZEN ", FALSE) AS is_frozen, "
-		"l.frozen_at AS frozen_at_ms, l.name FROM leaderboards l "
-		"WHERE l.id IN (SELECT s.leaderboard_id FROM rejudged_jobs r "
-		"JOIN submissions s ON s.id = r.submission_id WHERE r.rejudging_id = ?) "
-		"ORDER BY l.id FOR UPDATE");
+		"SELECT l.id, " SQL_IS_FROZEN(
+			"l") " AS is_frozen, "
+				 "l.frozen_at AS frozen_at_ms, l.name FROM leaderboards l "
+				 "WHERE l.id IN (SELECT s.leaderboard_id FROM rejudged_jobs r "
+				 "JOIN submissions s ON s.id = r.submission_id WHERE r.rejudging_id = ?) "
+				 "ORDER BY l.id FOR UPDATE");
 static const struct statement WAITING = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT COUNT(*) AS id FROM rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id "
 	"WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')");

@@ -7,6 +7,7 @@
 #include "lib/account/team.h"
 #include "lib/base/arena.h"
 #include "lib/base/error.h"
+#include "lib/leaderboard/freeze.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,9 +48,6 @@ int source_policy_check(const char *name, const char *license, struct error *err
 	".deadline <= UTC_TIMESTAMP(3), FALSE) AND NOT EXISTS (SELECT 1 FROM " \
 	"leaderboard_extensions late WHERE late.leaderboard_id = " leaderboard \
 	".id AND late.deadline > UTC_TIMESTAMP(3)))"
-
-/* A part of a statement: the freeze of the ranking has begun and was not lifted. */
-#define SQL_IS_FROZEN(leaderboard) "COALESCE(" leaderboard ".frozen_at <= UTC_TIMESTAMP(3), FALSE)"
 
 /* A part of a statement: the policy lets everybody read. A leaderboard closes when it takes no more
  * submissions, also not for practice. Without a deadline, somebody closes or archives it. Sources

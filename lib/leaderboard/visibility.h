@@ -13,6 +13,7 @@
 #define PODIUM_LIB_LEADERBOARD_VISIBILITY_H
 
 #include "lib/account/team.h"
+#include "lib/leaderboard/freeze.h"
 #include "lib/leaderboard/right.h"
 #include "lib/leaderboard/source_policy.h"
 
@@ -39,12 +40,6 @@
 
 /* Like SQL_MAY_SEE for a visitor who is not signed in, but without a `?`. */
 #define SQL_IS_PUBLIC(leaderboard) "(" leaderboard ".visibility = 'public')"
-
-/* A part of a statement, true or false: the job finished after the public ranking was frozen, or
- * has not finished, and the freeze has not been lifted. Only the job's author and who may read all
- * of the leaderboard may then see more of it than that it exists: to others it is pending. */
-#define SQL_IS_WITHHELD(leaderboard, job) \
-	"COALESCE(" leaderboard ".frozen_at < COALESCE(" job ".finished_at, UTC_TIMESTAMP(3)), FALSE)"
 
 /* ---- parts of a statement, each with one `?`: the visitor's users.id, 0: not signed in ---- */
 

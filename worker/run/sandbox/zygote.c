@@ -93,8 +93,10 @@ static _Noreturn void run_child(enum zygote_kind kind, const char *python,
 }
 
 /* Builds the environment with the settings that a fork can no longer change: the interpreter's, and
- * OpenMP's number of threads. */
-static const char *const *build_environment(struct arena *arena, const char *python)
+ * OpenMP's number of threads. A judge's threads must not spin while they wait: that would take
+ * processor time from the program that is timed. */
+static const char *const *build_environment(
+	struct arena *arena, enum zygote_kind kind, const char *python)
 {
 	enum { most_threads = 8 };
 	static const struct account root = { .name = "podium" };
@@ -105,6 +107,8 @@ static const char *const *build_environment(struct arena *arena, const char *pyt
 	variables_set(&variables, "OMP_NUM_THREADS",
 		arena_printf(arena, "%d", threads < most_threads ? threads : most_threads));
 	variables_set(&variables, "CUDA_VISIBLE_DEVICES", "");
+	if (kind == ZYGOTE_JUDGE)
+		variables_set(&variables, "OMP_WAIT_POLICY", "PASSIVE");
 	return (const char *const *)arena_copy(arena, variables.list, sizeof variables.list);
 }
 
@@ -118,7 +122,7 @@ int zygote_count(void)
 void zygote_start(struct zygote *zygote, enum zygote_kind kind, const char *python)
 {
 	cleanup_arena struct arena *arena = arena_new();
-	const char *const *environment = build_environment(arena, python);
+	const char *const *environment = build_environment(arena, kind, python);
 	int ends[2] = { -1, -1 };
 	cleanup_sources struct sources sources = { -1,
 		open_content(embedded_zygote_library, embedded_zygote_library_end),
