@@ -9,6 +9,7 @@
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
 #include "lib/judging/internal_error.h"
+#include "lib/leaderboard/freeze.h"
 #include "lib/leaderboard/publication.h"
 #include "templates/publishing.h"
 

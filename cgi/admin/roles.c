@@ -8,6 +8,7 @@
 #include "cgi/page/pages.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
+#include "lib/leaderboard/freeze.h"
 #include "templates/roles.h"
 
 #include <string.h>

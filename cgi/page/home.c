@@ -10,6 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/job/job.h"
 #include "lib/judging/internal_error.h"
+#include "lib/leaderboard/freeze.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/ranking/records.h"
 #include "lib/task/task.h"

@@ -6,6 +6,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/job/job.h"
+#include "lib/leaderboard/freeze.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/question/question.h"
 #include "lib/ranking/ranking.h"

@@ -13,6 +13,7 @@
 #include "lib/contest/contest.h"
 #include "lib/intake/intake.h"
 #include "lib/job/wait.h"
+#include "lib/leaderboard/freeze.h"
 #include "lib/leaderboard/role.h"
 #include "lib/leaderboard/visibility.h"
 #include "templates/submit.h"

@@ -7,6 +7,7 @@
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
 #include "lib/database/job_count.h"
+#include "lib/leaderboard/freeze.h"
 #include "lib/leaderboard/role.h"
 #include "lib/leaderboard/visibility.h"
 #include "lib/ranking/ranking.h"
