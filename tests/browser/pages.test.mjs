@@ -4,14 +4,14 @@
 // example in addresses.mjs, or without a link to it, fails the test.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import vnu from 'vnu-jar';
 import { EMPTY, FULL, NO_PAGES, pathsOf, ROLES, routeOf, ROUTES } from './addresses.mjs';
-import { contentOf, faultsAsShown, faultsOf, htmlFaults, NARROW, overflow,
-	structureFaults } from './checks.mjs';
+import { contentOf, faultsAsShown, faultsOf, htmlFaults, NARROW, overflow, structureFaults,
+	WIDE } from './checks.mjs';
 import { CROWD, fill, LONG_BOARD, LONG_USER, makeEmpty } from './full.mjs';
 import { closeBrowser, codeField, fillAndSend, logIn, logInAsAdmin, PASSWORD, register, RIGHT,
 	scene, SLOW, submit, taskZip, url, verdictOf, visit } from './visitor.mjs';
@@ -22,10 +22,10 @@ after(closeBrowser);
 const SAVED = mkdtempSync(join(tmpdir(), 'podium-pages.')), savedPaths = [];
 after(() => rmSync(SAVED, { recursive: true }));
 
-// A first visit. The pages of languages show the whole source of a harness, a page of the help is a
-// whole document, and the pages that submit load the editor.
+// A first visit. The pages of languages show the whole source of a harness, and the pages that submit
+// load the editor.
 const FIRST_VISIT_BYTES = 35_000, LANGUAGE_BYTES = 70_000, SUBMIT_BYTES = 190_000,
-	HELP_BYTES = 44_500, FIRST_VISIT_REQUESTS = 5, SUBMIT_REQUESTS = 6;
+	FIRST_VISIT_REQUESTS = 5, SUBMIT_REQUESTS = 6;
 const WALK_LIMIT_MS = 600_000;
 
 // ---- two sites ----
@@ -212,10 +212,12 @@ scene('an error page looks like the other pages', async (come) => {
 function budgetOf(path, role) {
 	if (path.startsWith('/language/'))
 		return LANGUAGE_BYTES;
-	if (path.startsWith('/help/'))
-		return HELP_BYTES;
 	return /\/submit$/.test(path) && role !== 'a visitor' ? SUBMIT_BYTES : FIRST_VISIT_BYTES;
 }
+
+// One page of each route, and every page of the help and of a submission, which vary most.
+const samplesOf = (paths) => paths.filter((path, i) => /^\/(help|submission)\/[^/]+$/.test(path)
+	|| paths.findIndex((other) => routeOf(other) === routeOf(path)) === i);
 
 for (const [role, { enter }] of Object.entries(ROLES))
 	scene(`the first visit of ${role} to a page stays within its budget`, async (come) => {
@@ -236,9 +238,7 @@ for (const [role, { enter }] of Object.entries(ROLES))
 			requests += load.encodedDataLength > 0; // a data: address is no request
 		});
 		await network.send('Network.enable');
-		// One page of each route, and every page of the help.
-		for (const path of paths.filter((path, i) => path.startsWith('/help/')
-			|| paths.findIndex((other) => routeOf(other) === routeOf(path)) === i)) {
+		for (const path of samplesOf(paths)) {
 			const most = budgetOf(path, role);
 			await page.goto('about:blank');
 			await network.send('Network.clearBrowserCache');
@@ -253,6 +253,57 @@ for (const [role, { enter }] of Object.entries(ROLES))
 				heavy.push(`${path}: ${bytes} bytes in ${requests} requests`);
 		}
 		assert.deepEqual(heavy, []);
+	}, WALK_LIMIT_MS);
+
+// The sheet of a page has parts of style.css (PARTS in the Makefile).
+const WHOLE_SHEET = readFileSync(new URL('../../static/style.css', import.meta.url), 'utf8'),
+	PROPERTIES = [...new Set([...WHOLE_SHEET.matchAll(/[{;]\s*([a-z][a-z-]*):/g)]
+		.map(([, name]) => name))];
+
+// Returns an element whose style is different with all rules, or nothing.
+const missedRule = (page) => page.evaluate(async (properties) => {
+	for (const fold of document.querySelectorAll('details'))
+		fold.open = true;
+	const describe = (element, part) => {
+		const style = getComputedStyle(element, part);
+		const names = part && style.content === 'none' ? ['content'] : properties;
+		return [`${element.localName}.${element.getAttribute('class')}${part}`,
+			...names.map((name) => `${name}: ${style.getPropertyValue(name)}`)];
+	};
+	const styles = () => [...document.querySelectorAll('body, body *')].flatMap(
+		(element) => ['', '::before', '::after'].map((part) => describe(element, part)));
+	const own = styles(), sheet = document.querySelector('link[rel=stylesheet]'),
+		whole = sheet.cloneNode();
+	whole.href = '/static/whole.css';
+	await new Promise((loaded) => {
+		whole.addEventListener('load', loaded);
+		sheet.after(whole);
+	});
+	sheet.remove();
+	const whatDiffers = (ours, i) => ours.filter((one) => !all[i].includes(one));
+	const all = styles(), i = own.findIndex((ours, i) => whatDiffers(ours, i).length);
+	return i < 0 ? undefined : [own[i][0], ...whatDiffers(own[i], i)].join('; ');
+}, PROPERTIES);
+
+for (const role of ['a participant', 'an admin'])
+	scene(`each page that ${role} sees has the rules that it uses`, async (come) => {
+		const paths = pathsOf(FULL(await furnish()), role), faults = [],
+			page = await come({ watch: false });
+		await ROLES[role].enter(page);
+		// Only the sheet may change a page: no script, no font that comes late, and no mouse.
+		await page.route(/live\.js$|\.woff2$/, (route) => route.abort());
+		await page.mouse.move(0, 0);
+		await page.route('**/whole.css',
+			(route) => route.fulfill({ contentType: 'text/css', body: WHOLE_SHEET }));
+		for (const path of samplesOf(paths))
+			for (const size of [NARROW, WIDE]) {
+				await page.setViewportSize(size);
+				await page.goto(path);
+				const missed = await missedRule(page);
+				if (missed)
+					faults.push(`${path} at ${size.width} px: ${missed}`);
+			}
+		assert.deepEqual(faults, []);
 	}, WALK_LIMIT_MS);
 
 scene('a reader whose system is dark gets dark pages', async (come) => {
