@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import test, { after } from 'node:test';
 import vnu from 'vnu-jar';
 import { EMPTY, FULL, NO_PAGES, pathsOf, ROLES, routeOf, ROUTES } from './addresses.mjs';
-import { contentOf, faultsAsShown, faultsOf, htmlFaults, NARROW, overflow, structureFaults,
-	WIDE } from './checks.mjs';
+import { contentOf, faultsAsShown, faultsOf, htmlFaults, NARROW, overflow,
+	structureFaults } from './checks.mjs';
 import { CROWD, fill, LONG_BOARD, LONG_USER, makeEmpty } from './full.mjs';
 import { closeBrowser, codeField, fillAndSend, logIn, logInAsAdmin, PASSWORD, register, RIGHT,
 	scene, SLOW, submit, taskZip, url, verdictOf, visit } from './visitor.mjs';
@@ -58,6 +58,23 @@ const links = (page) => page.evaluate(() => [...document.querySelectorAll('a[hre
 	.filter((link) => link.origin === location.origin && !link.hasAttribute('download'))
 	.map((link) => link.pathname + link.search));
 
+// The sheet of a page has parts of style.css (PARTS in the Makefile). Returns the rules for elements of
+// this page that its sheet lacks.
+const STYLES = readFileSync(new URL('../../static/style.css', import.meta.url), 'utf8');
+const missedRules = (page) => page.evaluate((styles) => {
+	const rulesOf = (sheet, around = '') => [...sheet.cssRules].flatMap(
+		(rule) => rule.selectorText ? [{ text: (around + rule.cssText).replace(/\s+/g, ''), rule }]
+			: rulesOf(rule.cssRules ? rule : { cssRules: [] }, `${rule.conditionText} `));
+	const matches = (selector) => document.querySelector(selector.replace(
+		/::[a-z-]+|:(hover|focus|focus-visible|focus-within|target|popover-open|disabled|checked)\b/g,
+		':is(*)'));
+	const whole = new CSSStyleSheet();
+	whole.replaceSync(styles);
+	const own = new Set(rulesOf(document.styleSheets[0]).map(({ text }) => text));
+	return rulesOf(whole).filter(({ text, rule }) => !own.has(text) && matches(rule.selectorText))
+		.map(({ rule }) => `lacks the rule ${rule.cssText}`);
+}, STYLES);
+
 // The faults of the pages. A content that was seen already is not looked at again.
 async function lookAt(page, paths, role) {
 	const faults = [], found = linked.get(role) ?? new Set();
@@ -73,7 +90,7 @@ async function lookAt(page, paths, role) {
 		if (!seen.has(content)) {
 			writeFileSync(join(SAVED, `${savedPaths.length}.html`), text);
 			savedPaths.push(path);
-			faults.push(...[...htmlFaults(text), ...await faultsOf(page)]
+			faults.push(...[...htmlFaults(text), ...await faultsOf(page), ...await missedRules(page)]
 				.map((fault) => `${path} ${fault}`));
 		}
 		seen.add(content).add(role);
@@ -253,57 +270,6 @@ for (const [role, { enter }] of Object.entries(ROLES))
 				heavy.push(`${path}: ${bytes} bytes in ${requests} requests`);
 		}
 		assert.deepEqual(heavy, []);
-	}, WALK_LIMIT_MS);
-
-// The sheet of a page has parts of style.css (PARTS in the Makefile).
-const WHOLE_SHEET = readFileSync(new URL('../../static/style.css', import.meta.url), 'utf8'),
-	PROPERTIES = [...new Set([...WHOLE_SHEET.matchAll(/[{;]\s*([a-z][a-z-]*):/g)]
-		.map(([, name]) => name))];
-
-// Returns an element whose style is different with all rules, or nothing.
-const missedRule = (page) => page.evaluate(async (properties) => {
-	for (const fold of document.querySelectorAll('details'))
-		fold.open = true;
-	const describe = (element, part) => {
-		const style = getComputedStyle(element, part);
-		const names = part && style.content === 'none' ? ['content'] : properties;
-		return [`${element.localName}.${element.getAttribute('class')}${part}`,
-			...names.map((name) => `${name}: ${style.getPropertyValue(name)}`)];
-	};
-	const styles = () => [...document.querySelectorAll('body, body *')].flatMap(
-		(element) => ['', '::before', '::after'].map((part) => describe(element, part)));
-	const own = styles(), sheet = document.querySelector('link[rel=stylesheet]'),
-		whole = sheet.cloneNode();
-	whole.href = '/static/whole.css';
-	await new Promise((loaded) => {
-		whole.addEventListener('load', loaded);
-		sheet.after(whole);
-	});
-	sheet.remove();
-	const whatDiffers = (ours, i) => ours.filter((one) => !all[i].includes(one));
-	const all = styles(), i = own.findIndex((ours, i) => whatDiffers(ours, i).length);
-	return i < 0 ? undefined : [own[i][0], ...whatDiffers(own[i], i)].join('; ');
-}, PROPERTIES);
-
-for (const role of ['a participant', 'an admin'])
-	scene(`each page that ${role} sees has the rules that it uses`, async (come) => {
-		const paths = pathsOf(FULL(await furnish()), role), faults = [],
-			page = await come({ watch: false });
-		await ROLES[role].enter(page);
-		// Only the sheet may change a page: no script, no font that comes late, and no mouse.
-		await page.route(/live\.js$|\.woff2$/, (route) => route.abort());
-		await page.mouse.move(0, 0);
-		await page.route('**/whole.css',
-			(route) => route.fulfill({ contentType: 'text/css', body: WHOLE_SHEET }));
-		for (const path of samplesOf(paths))
-			for (const size of [NARROW, WIDE]) {
-				await page.setViewportSize(size);
-				await page.goto(path);
-				const missed = await missedRule(page);
-				if (missed)
-					faults.push(`${path} at ${size.width} px: ${missed}`);
-			}
-		assert.deepEqual(faults, []);
 	}, WALK_LIMIT_MS);
 
 scene('a reader whose system is dark gets dark pages', async (come) => {
