@@ -5,9 +5,9 @@
  * docs/README.md becomes the list of pages at /help, and docs/NAME.md becomes /help/NAME. With the
  * name FILE:SECTION, a long docs/FILE.md has a page of its own, /help/FILE-SECTION, from that
  * heading to the next such page. SECTION has hyphens for spaces. OUT.c defines help_pages,
- *help_entries and help_files (cgi/page/help.h). Links between these pages lead to their addresses
- *on the site, and a link to the page of the judge leads to the site's own. Links to pages of docs/
- *that the site does not serve become text. Files that a page links are embedded;
+ * help_entries and help_files (cgi/page/help.h). Links between these pages lead to their addresses
+ * on the site, and a link to the page of the judge leads to the site's own. Links to pages of docs/
+ * that the site does not serve become text. Files that a page links are embedded;
  * docs/../FOLDER/FILE becomes /help/FILE. A link to a missing page, heading or file is an error, so
  * the build fails. The list of pages leaves out the items about pages that are not served.
  *
