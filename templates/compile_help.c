@@ -4,10 +4,10 @@
  *
  * docs/README.md becomes the list of pages at /help, and docs/NAME.md becomes /help/NAME. With the
  * name FILE:SECTION, a long docs/FILE.md has a page of its own, /help/FILE-SECTION, from that
- * heading to the next such page. OUT.c defines help_pages, help_entries and help_files
- * (cgi/page/help.h). Links between these pages lead to their
- * addresses on the site, and a link to the page of the judge leads to the site's own. Links to
- * pages of docs/ that the site does not serve become text. Files that a page links are embedded;
+ * heading to the next such page. SECTION has hyphens for spaces. OUT.c defines help_pages,
+ * help_entries and help_files (cgi/page/help.h). Links between these pages lead to their addresses
+ * on the site, and a link to the page of the judge leads to the site's own. Links to pages of docs/
+ * that the site does not serve become text. Files that a page links are embedded;
  * docs/../FOLDER/FILE becomes /help/FILE. A link to a missing page, heading or file is an error, so
  * the build fails. The list of pages leaves out the items about pages that are not served.
  *
@@ -216,12 +216,22 @@ static int read_text(const char *file, struct buffer *text)
 	return 0;
 }
 
+/* The section's name in words. */
+static const char *words_of(const char *section)
+{
+	char *words = arena_strdup(compiler.arena, section);
+	for (char *hyphen = words; (hyphen = strchr(hyphen, '-'));)
+		*hyphen = ' ';
+	return words;
+}
+
 /* The line of a file with the heading of this section. */
 static const char *find_section(const char *text, const char *section)
 {
+	const char *words = words_of(section);
 	for (const char *line = text; (line = strstr(line, "\n## ")); line++) {
 		size_t length = strcspn(line + 4, "\n");
-		if (length == strlen(section) && strncasecmp(line + 4, section, length) == 0)
+		if (length == strlen(words) && strncasecmp(line + 4, words, length) == 0)
 			return line + 1;
 	}
 	return NULL;
@@ -601,7 +611,7 @@ static void add_document(const char *name)
 	document->file = arena_strndup(compiler.arena, name, (size_t)(colon - name));
 	document->section = colon + 1;
 	document->name = arena_printf(compiler.arena, "%s-%s", document->file, document->section);
-	document->title = arena_printf(compiler.arena, "API: %s", document->section);
+	document->title = arena_printf(compiler.arena, "API: %s", words_of(document->section));
 }
 
 int main(int argc, char **argv)

@@ -335,6 +335,7 @@ int page_rejudged(struct request *request)
 		arena_printf(request->arena, "Submission %lld on %s, rejudged",
 			(long long)result.submission_id, result.gpu),
 		"admin");
+	page.sheet = "/static/submission.css";
 	page.refresh_s = result.verdict ? 0 : reload_s;
 	admin_rejudged_page(&request->body, &page, &view, request->arena);
 	return 0;

@@ -126,6 +126,7 @@ int page_head_to_head(struct request *request)
 		arena_printf(
 			request->arena, "%s against %s", found.compared.challenger, found.compared.incumbent),
 		"leaderboards");
+	page.sheet = "/static/submission.css";
 	if (head_to_head_is_open(&view.outcome)) {
 		page.refresh_s = reload_s;
 		page.live_url =

@@ -55,6 +55,7 @@ static int show_help(struct request *request, const struct help_page *help)
 {
 	struct page page = page_make(request, *help->name ? help->title : "Help", "help");
 	cleanup_buffer struct buffer site = { 0 };
+	page.sheet = "/static/help.css";
 	page.help_headings = *help->name ? help->headings : NULL;
 	html_attribute(&site, page.site);
 	struct help_view view = {

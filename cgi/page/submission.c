@@ -87,6 +87,7 @@ int page_submission(struct request *request)
 		arena_printf(request->arena, "%s · Submission %lld",
 			submission_title_state(request->arena, &view), (long long)row.id),
 		"leaderboards");
+	page.sheet = "/static/submission.css";
 	page.icon = icon_of(&view);
 	if (!is_settled(view.jobs, view.job_count)) {
 		page.refresh_s = reload_s;

@@ -446,6 +446,7 @@ int page_submission_diff(struct request *request)
 	struct page page = page_make(request,
 		arena_printf(request->arena, "Submissions %lld and %lld", (long long)a_id, (long long)b_id),
 		"leaderboards");
+	page.sheet = "/static/submission.css";
 	submission_diff_page(&request->body, &page, &view, request->arena);
 	request->may_be_cached = true;
 	return 0;

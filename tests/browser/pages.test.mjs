@@ -4,7 +4,7 @@
 // example in addresses.mjs, or without a link to it, fails the test.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
@@ -22,10 +22,10 @@ after(closeBrowser);
 const SAVED = mkdtempSync(join(tmpdir(), 'podium-pages.')), savedPaths = [];
 after(() => rmSync(SAVED, { recursive: true }));
 
-// A first visit. The pages of languages show the whole source of a harness, a page of the help is a
-// whole document, and the pages that submit load the editor.
+// A first visit. The pages of languages show the whole source of a harness, and the pages that submit
+// load the editor.
 const FIRST_VISIT_BYTES = 35_000, LANGUAGE_BYTES = 70_000, SUBMIT_BYTES = 190_000,
-	HELP_BYTES = 44_500, FIRST_VISIT_REQUESTS = 5, SUBMIT_REQUESTS = 6;
+	FIRST_VISIT_REQUESTS = 5, SUBMIT_REQUESTS = 6;
 const WALK_LIMIT_MS = 600_000;
 
 // ---- two sites ----
@@ -58,6 +58,23 @@ const links = (page) => page.evaluate(() => [...document.querySelectorAll('a[hre
 	.filter((link) => link.origin === location.origin && !link.hasAttribute('download'))
 	.map((link) => link.pathname + link.search));
 
+// The sheet of a page has parts of style.css (PARTS in the Makefile). Returns the rules for elements of
+// this page that its sheet lacks.
+const STYLES = readFileSync(new URL('../../static/style.css', import.meta.url), 'utf8');
+const missedRules = (page) => page.evaluate((styles) => {
+	const rulesOf = (sheet, around = '') => [...sheet.cssRules].flatMap(
+		(rule) => rule.selectorText ? [{ text: (around + rule.cssText).replace(/\s+/g, ''), rule }]
+			: rulesOf(rule.cssRules ? rule : { cssRules: [] }, `${rule.conditionText} `));
+	const matches = (selector) => document.querySelector(selector.replace(
+		/::[a-z-]+|:(hover|focus|focus-visible|focus-within|target|popover-open|disabled|checked)\b/g,
+		':is(*)'));
+	const whole = new CSSStyleSheet();
+	whole.replaceSync(styles);
+	const own = new Set(rulesOf(document.styleSheets[0]).map(({ text }) => text));
+	return rulesOf(whole).filter(({ text, rule }) => !own.has(text) && matches(rule.selectorText))
+		.map(({ rule }) => `lacks the rule ${rule.cssText}`);
+}, STYLES);
+
 // The faults of the pages. A content that was seen already is not looked at again.
 async function lookAt(page, paths, role) {
 	const faults = [], found = linked.get(role) ?? new Set();
@@ -73,7 +90,7 @@ async function lookAt(page, paths, role) {
 		if (!seen.has(content)) {
 			writeFileSync(join(SAVED, `${savedPaths.length}.html`), text);
 			savedPaths.push(path);
-			faults.push(...[...htmlFaults(text), ...await faultsOf(page)]
+			faults.push(...[...htmlFaults(text), ...await faultsOf(page), ...await missedRules(page)]
 				.map((fault) => `${path} ${fault}`));
 		}
 		seen.add(content).add(role);
@@ -212,10 +229,12 @@ scene('an error page looks like the other pages', async (come) => {
 function budgetOf(path, role) {
 	if (path.startsWith('/language/'))
 		return LANGUAGE_BYTES;
-	if (path.startsWith('/help/'))
-		return HELP_BYTES;
 	return /\/submit$/.test(path) && role !== 'a visitor' ? SUBMIT_BYTES : FIRST_VISIT_BYTES;
 }
+
+// One page of each route, and every page of the help and of a submission, which vary most.
+const samplesOf = (paths) => paths.filter((path, i) => /^\/(help|submission)\/[^/]+$/.test(path)
+	|| paths.findIndex((other) => routeOf(other) === routeOf(path)) === i);
 
 for (const [role, { enter }] of Object.entries(ROLES))
 	scene(`the first visit of ${role} to a page stays within its budget`, async (come) => {
@@ -236,9 +255,7 @@ for (const [role, { enter }] of Object.entries(ROLES))
 			requests += load.encodedDataLength > 0; // a data: address is no request
 		});
 		await network.send('Network.enable');
-		// One page of each route, and every page of the help.
-		for (const path of paths.filter((path, i) => path.startsWith('/help/')
-			|| paths.findIndex((other) => routeOf(other) === routeOf(path)) === i)) {
+		for (const path of samplesOf(paths)) {
 			const most = budgetOf(path, role);
 			await page.goto('about:blank');
 			await network.send('Network.clearBrowserCache');

@@ -93,7 +93,9 @@ def a_part_of_a_long_document_is_a_page_and_the_rest_leaves_it_out():
 	for part in PARTS:
 		file, section = part.split(":")
 		calls = re.split(r"^## ", whole, flags=re.M)
-		[own] = [text for text in calls if text.lower().startswith(section + "\n")]
+		[own] = [
+			text for text in calls if text.lower().startswith(section.replace("-", " ") + "\n")
+		]
 		first = re.search(r"^### (?:\w+ )?(\S+)$", own, re.M)[1]
 		contains(read(f"/help/{file}-{section}").text, first)
 		lacks(read(f"/help/{file}").text, f"{first}</h3>")
