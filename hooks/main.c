@@ -13,6 +13,7 @@
 #include "lib/database/retention.h"
 #include "lib/mail/mail.h"
 #include "lib/mail/smtp.h"
+#include "lib/news/news.h"
 #include "lib/similarity/similarity.h"
 #include "lib/webhook/event.h"
 #include "sql/schema.h"
@@ -38,11 +39,10 @@ static const struct usage USAGE = {
 	.program = "podium-hooks",
 	.purpose = "sends the deliveries of Podium's webhooks, and e-mails",
 	.about = "Sends the deliveries of Podium's webhooks, and the site's e-mails if mail_server is\n"
-			 "set. Reports leaderboards that opened or ended, and compares sources. It needs the "
-			 "database and a\n"
-			 "connection to the internet. It also removes data\n"
-			 "that is older than the settings retain_... allow. Several podium-hooks may run at\n"
-			 "the same time.\n",
+			 "set. Reports leaderboards that opened or ended, and announcements that began.\n"
+			 "Compares sources. It needs the database and a connection to the internet. It also\n"
+			 "removes data that is older than the settings retain_... allow. Several podium-hooks\n"
+			 "may run at the same time.\n",
 	.signals = { { "SIGTERM, SIGINT", "finishes the current deliveries and stops" } },
 };
 
@@ -231,6 +231,8 @@ static int run_due_tasks(struct maintenance *maintenance, struct error *error)
 	bool is_due = false;
 	bool is_changes_time = is_time(&maintenance->changes_at_ms, changes_every_ms);
 	int rc = is_changes_time ? webhook_tell_changes(maintenance->db, error) : 0;
+	if (!rc && is_changes_time)
+		rc = news_tell_announcements(maintenance->db, error);
 	if (!rc && is_changes_time && smtp_is_set(&hooks.config))
 		rc = mail_tell_deadlines(maintenance->db, error);
 	if (!rc && is_time(&maintenance->clean_at_ms, clean_every_ms))

@@ -1,5 +1,6 @@
 /* The news of a contest: answers for everybody and announcements on its problems. To a contestant,
- * also to each member of a registered team, they are new until marked as read. */
+ * also to each member of a registered team, they are new until marked as read. Also tells people
+ * and programs of announcements, on any leaderboard. */
 #ifndef PODIUM_LIB_NEWS_NEWS_H
 #define PODIUM_LIB_NEWS_NEWS_H
 
@@ -33,6 +34,12 @@ struct news_contest {
 };
 extern const struct statement news_contest_reading;
 
+/* Queues the e-mails and writes the webhook events of announcements on leaderboards, each once,
+ * after it has begun. One on a hidden leaderboard waits until the leaderboard is shown, and one
+ * that ended before is never told. podium-hooks calls this each second. Several programs may call
+ * it at the same time. */
+int news_tell_announcements(struct database *db, struct error *error);
+
 /* Parts of a statement. The first: the person, an expression of users.id, is a contestant of the
  * contest to which the leaderboard, an expression of leaderboards.id, belongs. */
 #define SQL_IS_CONTESTANT(person, leaderboard_id) \
@@ -52,10 +59,11 @@ extern const struct statement news_contest_reading;
 	"(" SQL_IS_NEWS(question, user ".id") " AND " question ".answered_at > " SQL_SEEN_UNTIL(user \
 		".id", \
 		leaderboard ".id") " AND " SQL_IS_CONTESTANT(user ".id", leaderboard ".id") ")"
-/* How many unread news a leaderboard has for a contestant. */
+/* The announcement, a row of announcements, has begun and has not ended. */
 #define SQL_IS_ANNOUNCED(announcement) \
 	"(" announcement ".from_at <= UTC_TIMESTAMP(3) AND COALESCE(" announcement \
 	".until_at > UTC_TIMESTAMP(3), TRUE))"
+/* How many unread news a leaderboard has for a contestant. */
 #define SQL_UNREAD_NEWS(person, leaderboard_id) \
 	"((SELECT COUNT(*) FROM questions fresh WHERE fresh.leaderboard_id = " leaderboard_id \
 	" AND fresh.answered_at > " SQL_SEEN_UNTIL(person, leaderboard_id) " AND " SQL_IS_NEWS( \
