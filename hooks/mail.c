@@ -45,7 +45,7 @@ struct mail {
 	int64_t is_stopped, is_wanted, is_true;
 	const char *leaderboard, *gpu, *by, *results, *reason;
 	int64_t submission_id, rank, deadline_ms, for_all, is_own;
-	const char *question, *answer;
+	const char *question, *answer, *announcement;
 };
 static const struct column MAIL_COLUMNS[] = {
 	INTEGER(struct mail, id),
@@ -74,6 +74,7 @@ static const struct column MAIL_COLUMNS[] = {
 	INTEGER(struct mail, is_own),
 	TEXT(struct mail, question),
 	TEXT(struct mail, answer),
+	TEXT(struct mail, announcement),
 };
 #define RECIPIENT \
 	"COALESCE(m.address, CASE m.kind WHEN 'confirm' THEN a.pending ELSE a.address END)"
@@ -84,6 +85,7 @@ static const struct column MAIL_COLUMNS[] = {
 #define MAY_ANSWER SQL_ANSWERS("u", "l")
 #define SEEN_UNTIL SQL_SEEN_UNTIL("u.id", "l.id")
 #define IS_UNREAD "IF(q.user_id = u.id, q.unseen, q.for_all AND q.answered_at > " SEEN_UNTIL ")"
+#define IS_NEW_ANNOUNCEMENT SQL_IS_ANNOUNCED("n") " AND n.from_at > " SEEN_UNTIL
 /* is_true: what the e-mail tells still holds, and the account may see it. A frozen ranking tells
  * nothing. */
 static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
@@ -104,13 +106,15 @@ static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
 	"    WHEN 'trouble' THEN COALESCE(l.creator_id = u.id AND u.role <> 'participant', FALSE) "
 	"    WHEN 'asked' THEN COALESCE(q.answered_at IS NULL AND " MAY_ANSWER ", FALSE) "
 	"    WHEN 'answered' THEN COALESCE(" IS_UNREAD ", FALSE) AND " SEES
+	"    WHEN 'announced' THEN COALESCE(" IS_NEW_ANNOUNCEMENT ", FALSE) AND " SEES
 	"    ELSE TRUE END AS is_true, "
 	"  l.name AS leaderboard, m.gpu, w.name AS `by`, "
 	"  (SELECT GROUP_CONCAT(CONCAT(o.gpu, ': ', COALESCE(o.verdict, o.state)) ORDER BY "
 	"o.id "
 	"    SEPARATOR '\\n') FROM jobs o WHERE o.submission_id = s.id) AS results, "
 	"  j.reason, s.id AS submission_id, mine.place AS rank, " DEADLINE " AS deadline_ms, "
-	"  q.for_all, q.user_id = u.id AS is_own, q.text AS question, q.answer "
+	"  q.for_all, q.user_id = u.id AS is_own, q.text AS question, q.answer, "
+	"  n.text AS announcement "
 	"FROM mails m JOIN users u ON u.id = m.user_id "
 	"LEFT JOIN mail_addresses a ON a.user_id = m.user_id "
 	"LEFT JOIN leaderboards l ON l.id = m.leaderboard_id " JOIN_OWN
@@ -123,6 +127,7 @@ static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
 	"  AND theirs.user_id = w.id "
 	"LEFT JOIN jobs j ON j.id = m.other_id AND m.kind = 'trouble' "
 	"LEFT JOIN questions q ON q.id = m.other_id AND m.kind IN ('asked', 'answered') "
+	"LEFT JOIN announcements n ON n.id = m.other_id AND m.kind = 'announced' "
 	"LEFT JOIN submissions s ON s.id = IF(m.kind = 'finished', m.other_id, "
 	"j.submission_id) "
 	"WHERE m.id = ?");
@@ -151,8 +156,8 @@ static int claim_mail(struct database *db, void *context, struct error *error)
 	if (!rc)
 		rc = database_row(db, claim->arena, &OWNER, &owner, error, "i", found.id);
 	return rc ? rc
-			  : database_row(db, claim->arena, &MAIL, claim->mail, error, "iiii", owner.user_id,
-				  owner.user_id, owner.user_id, found.id);
+			  : database_row(db, claim->arena, &MAIL, claim->mail, error, "iiiii", owner.user_id,
+				  owner.user_id, owner.user_id, owner.user_id, found.id);
 }
 
 int mail_is_due(struct database *db, bool *answer, struct error *error)
@@ -219,6 +224,7 @@ static int compose(struct database *db, struct arena *arena, const struct config
 		.deadline_ms = mail->deadline_ms,
 		.question = mail->question,
 		.answer = mail->answer,
+		.announcement = mail->announcement,
 		.for_all = mail->for_all == 1,
 		.is_own = mail->is_own == 1,
 		.unsubscribe = unsubscribe_address(arena, config, mail),

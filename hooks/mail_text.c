@@ -128,6 +128,14 @@ static const char *write_answered(
 		facts->leaderboard);
 }
 
+static const char *write_announced(
+	struct arena *arena, const struct mail_facts *facts, struct buffer *text)
+{
+	buffer_printf(text, "An announcement on %s:\n\n%s\n\nThe leaderboard:\n%s/leaderboard/%s\n",
+		facts->leaderboard, facts->announcement, facts->site, facts->leaderboard);
+	return arena_printf(arena, "An announcement on %s", facts->leaderboard);
+}
+
 static const struct {
 	const char *kind;
 	const char *(*write)(struct arena *arena, const struct mail_facts *facts, struct buffer *text);
@@ -142,6 +150,7 @@ static const struct {
 	{ "trouble", write_trouble },
 	{ "asked", write_asked },
 	{ "answered", write_answered },
+	{ "announced", write_announced },
 };
 
 const char *mail_text(struct arena *arena, const struct mail_facts *facts, struct buffer *text)

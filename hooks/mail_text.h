@@ -17,7 +17,7 @@ struct mail_facts {
 	int64_t submission_id, rank;
 	const char *results, *reason; /* results: a line for each device */
 	int64_t deadline_ms;
-	const char *question, *answer;
+	const char *question, *answer, *announcement;
 	bool for_all;                   /* everybody reads the answer */
 	bool is_own;                    /* the recipient asked */
 	const char *link, *unsubscribe; /* complete addresses; unsubscribe NULL: none */

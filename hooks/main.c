@@ -2,6 +2,7 @@
  * (lib/database/retention.h) and compares sources (lib/similarity/similarity.h). Pages and workers
  * only write events to the database, so they do not wait for a receiver. Several podium-hooks may
  * run, on any hosts that reach the database. */
+#include "hooks/announcement.h"
 #include "hooks/mail.h"
 #include "hooks/outbox.h"
 #include "hooks/sending.h"
@@ -39,11 +40,10 @@ static const struct usage USAGE = {
 	.program = "podium-hooks",
 	.purpose = "sends the deliveries of Podium's webhooks, and e-mails",
 	.about = "Sends the deliveries of Podium's webhooks, and the site's e-mails if mail_server is\n"
-			 "set. Reports leaderboards that opened or ended, and compares sources. It needs the "
-			 "database and a\n"
-			 "connection to the internet. It also removes data\n"
-			 "that is older than the settings retain_... allow. Several podium-hooks may run at\n"
-			 "the same time.\n",
+			 "set. Reports leaderboards that opened or ended, and announcements that began.\n"
+			 "Compares sources. It needs the database and a connection to the internet. It also\n"
+			 "removes data that is older than the settings retain_... allow. Several podium-hooks\n"
+			 "may run at the same time.\n",
 	.signals = { { "SIGTERM, SIGINT", "finishes the current deliveries and stops" } },
 };
 
@@ -232,6 +232,8 @@ static int run_due_tasks(struct maintenance *maintenance, struct error *error)
 	bool is_due = false;
 	bool is_changes_time = is_time(&maintenance->changes_at_ms, changes_every_ms);
 	int rc = is_changes_time ? webhook_tell_changes(maintenance->db, error) : 0;
+	if (!rc && is_changes_time)
+		rc = announcements_tell(maintenance->db, error);
 	if (!rc && is_changes_time && smtp_is_set(&hooks.config))
 		rc = mail_tell_deadlines(maintenance->db, error);
 	if (!rc && is_time(&maintenance->clean_at_ms, clean_every_ms))

@@ -252,6 +252,17 @@ static void say_answered(struct buffer *out, const json_t *data)
 	message_plain(out, member_text(data, "answer"), discord_most_description);
 }
 
+static void title_announced(struct buffer *out, const json_t *data)
+{
+	buffer_text(out, "An announcement on ");
+	append_name(out, data, "leaderboard");
+}
+
+static void say_announced(struct buffer *out, const json_t *data)
+{
+	message_plain(out, member_text(data, "text"), discord_most_description);
+}
+
 static void title_contest_started(struct buffer *out, const json_t *data)
 {
 	append_name(out, data, "title");
@@ -319,6 +330,7 @@ static const struct wording {
 	{ "standings_final", 0xd4a017, title_standings_final, say_standings_final },
 	{ "asked", 0xb45309, title_asked, say_asked },
 	{ "answered", 0x2563eb, title_answered, say_answered },
+	{ "announced", 0x2563eb, title_announced, say_announced },
 	{ "test", 0x6b7280, title_test, say_test },
 };
 

@@ -1,6 +1,7 @@
 #include "hooks/outbox.h"
 
 #include "lib/base/format.h"
+#include "lib/news/news.h"
 #include "lib/webhook/event.h"
 #include "lib/webhook/webhook.h"
 
@@ -64,7 +65,9 @@ static const struct column DELIVERY_COLUMNS[] = {
 		"s", "j") " OR (e.event = 'job' AND NOT (" SQL_IS_WITHHELD("l", \
 		"j") " AND JSON_VALUE(e.data, '$.verdict') IS NOT NULL))))) " \
 			 "AND (e.event <> 'answered' OR EXISTS (SELECT 1 FROM questions q " \
-			 "WHERE q.id = JSON_VALUE(e.data, '$.question') AND q.for_all))"
+			 "WHERE q.id = JSON_VALUE(e.data, '$.question') AND q.for_all)) " \
+			 "AND (e.event <> 'announced' OR EXISTS (SELECT 1 FROM announcements n " \
+			 "WHERE n.id = JSON_VALUE(e.data, '$.announcement') AND " SQL_IS_ANNOUNCED("n") "))"
 #define CREATOR_RIGHT SQL_RIGHT_OF("m", "o")
 /* Reads a webhook's next delivery, and whether Podium may still send it. Since the event, the
  * event's subject may have been hidden, or the webhook's creator may have lost the right to see it.

@@ -19,7 +19,8 @@ handler api_admin_exceptions, api_admin_extend, api_admin_unextend, api_admin_di
 	api_admin_requalify_user, api_admin_disqualify, api_admin_requalify;
 /* contest.c */
 handler api_admin_contest_create, api_admin_contest, api_admin_contest_change,
-	api_admin_contestant_add, api_admin_contestant_remove, api_admin_contest_final,
+	api_admin_contestant_add, api_admin_contestant_remove, api_admin_contest_jury,
+	api_admin_contest_juror_add, api_admin_contest_juror_remove, api_admin_contest_final,
 	api_admin_contest_delete;
 handler api_admin_team_add, api_admin_team_remove;
 /* admin_submission.c: single submissions, held results, rejudging */

@@ -227,6 +227,49 @@ int api_admin_contestant_remove(struct request *request)
 	return put_entrant(request, false);
 }
 
+/* ---- the jury ---- */
+
+int api_admin_contest_jury(struct request *request)
+{
+	struct contest contest;
+	struct contest_juror *jury = NULL;
+	size_t count = 0;
+	int rc = contest_of_manager(request, &contest);
+	if (!rc)
+		rc = contest_jury(request->db, request->arena, contest.id, &jury, &count, request->error);
+	if (rc)
+		return rc;
+	json_t *items = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(items,
+			json_pack(
+				"{s:s, s:I}", "user", jury[i].name, "problem_count", (json_int_t)jury[i].problems));
+	return respond_list(request, items, NULL);
+}
+
+static int change_jury(struct request *request, bool gives)
+{
+	struct actor actor = actor_of(request);
+	struct contest contest;
+	int rc = contest_of_manager(request, &contest);
+	if (!rc)
+		rc = contest_change_jury(request->db, request->arena, &contest, request->path_parameters[1],
+			gives, &actor, request->error);
+	return rc ? rc : respond_nothing(request);
+}
+
+int api_admin_contest_juror_add(struct request *request)
+{
+	return change_jury(request, true);
+}
+
+int api_admin_contest_juror_remove(struct request *request)
+{
+	return change_jury(request, false);
+}
+
+/* ---- the end of a contest ---- */
+
 int api_admin_contest_final(struct request *request)
 {
 	struct actor actor = actor_of(request);

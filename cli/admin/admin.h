@@ -28,8 +28,9 @@ admin_command review_list_command, review_release_command, review_reject_command
 admin_command rejudge_start_command, rejudge_list_command, rejudge_show_command,
 	rejudge_apply_command, rejudge_discard_command; /* rejudge.c */
 admin_command contest_list_command, contest_create_command, contest_set_command,
-	contest_register_command, contest_standings_command, contest_final_command,
-	contest_reopen_command, contest_delete_command; /* contest.c */
+	contest_register_command, contest_jury_command, contest_judge_command, contest_dismiss_command,
+	contest_standings_command, contest_final_command, contest_reopen_command,
+	contest_delete_command; /* contest.c */
 admin_command team_list_command, team_add_command, team_remove_command;
 admin_command quota_show_command, quota_set_command;                   /* quota.c */
 admin_command similar_command;                                         /* similarity.c */

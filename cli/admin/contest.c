@@ -1,5 +1,5 @@
 /* `contest list`, `contest create`, `contest set`, `contest register`, `contest standings`,
- * `contest final`, `contest reopen`, `contest delete`. */
+ * `contest final`, `contest reopen`, `contest delete`, and those of its jury and its teams. */
 #include "lib/contest/contest.h"
 
 #include "cli/admin/admin.h"
@@ -195,6 +195,51 @@ int contest_delete_command(int argc, char **argv)
 		return admin_complain(&session.error);
 	admin_say("The contest %s was deleted. Its problems stay as leaderboards.", argv[1]);
 	return admin_done;
+}
+
+/* ---- the jury ---- */
+
+int contest_jury_command(int argc, char **argv)
+{
+	cleanup_session struct session session = { 0 };
+	struct contest_juror *jury;
+	size_t count;
+	if (argc != 2)
+		return admin_usage("contest jury");
+	if (begin(&session, argv[1]))
+		return admin_failed;
+	if (contest_jury(session.db, session.arena, session.contest.id, &jury, &count, &session.error))
+		return admin_complain(&session.error);
+	for (size_t i = 0; i < count; i++)
+		admin_say("%-32s %lld of %s", jury[i].name, (long long)jury[i].problems,
+			plural(session.arena, session.contest.problems, "problem"));
+	return admin_done;
+}
+
+static int change_jury(int argc, char **argv, const char *command, bool gives, const char *outcome)
+{
+	cleanup_session struct session session = { 0 };
+	if (argc < 3)
+		return admin_usage(command);
+	if (begin(&session, argv[1]))
+		return admin_failed;
+	for (int i = 2; i < argc; i++) {
+		if (contest_change_jury(session.db, session.arena, &session.contest, argv[i], gives,
+				&admin_actor, &session.error))
+			return admin_complain(&session.error);
+		admin_say("%s %s the jury of %s.", argv[i], outcome, session.contest.name);
+	}
+	return admin_done;
+}
+
+int contest_judge_command(int argc, char **argv)
+{
+	return change_jury(argc, argv, "contest judge", true, "is in");
+}
+
+int contest_dismiss_command(int argc, char **argv)
+{
+	return change_jury(argc, argv, "contest dismiss", false, "is no longer in");
 }
 
 /* ---- teams ---- */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { overtaken, finished, deadline, trouble, asked, answered };
+enum { overtaken, finished, deadline, trouble, asked, answered, announced };
 const struct mail_kind mail_kinds[] = {
 	[overtaken] = { "overtaken", "You were overtaken",
 		"Somebody’s result is now ahead of yours. At most one an hour for each ranking.", 1,
@@ -27,6 +27,9 @@ const struct mail_kind mail_kinds[] = {
 		8, true },
 	[answered] = { "answered", "A question was answered",
 		"Yours, or for everybody in a contest of yours. With the question and the answer.", 32,
+		false },
+	[announced] = { "announced", "An announcement",
+		"On a problem of a contest of yours, or on a leaderboard that you have submitted to.", 64,
 		false },
 	[asked] = { "asked", "Somebody asks about your leaderboard",
 		"Each question about a leaderboard that you created.", 16, true },
@@ -492,6 +495,29 @@ int mail_tell_answered(struct database *db, int64_t question_id, struct error *e
 	return rc ? rc : database_execute(db, &QUEUE_ANSWERED_FOR_ALL, error, "i", question_id);
 }
 
+/* ---- announcements ---- */
+
+/* The owner of address `a`, or a team of theirs, has submitted to leaderboard `l`. */
+#define HAS_SUBMITTED \
+	"EXISTS (SELECT 1 FROM submissions s WHERE s.leaderboard_id = l.id " \
+	"  AND s.user_id = a.user_id AND NOT s.dry_run " \
+	"UNION ALL SELECT 1 FROM team_members t JOIN submissions s " \
+	"  ON s.user_id = t.team_id AND s.leaderboard_id = l.id AND NOT s.dry_run " \
+	"  WHERE t.user_id = a.user_id) "
+static const struct statement QUEUE_ANNOUNCED = COMMAND(
+	"INSERT INTO mails (user_id, kind, leaderboard_id, other_id) "
+	"SELECT a.user_id, 'announced', l.id, n.id FROM announcements n "
+	"JOIN leaderboards l ON l.id = n.leaderboard_id JOIN mail_addresses a "
+	"JOIN users u ON u.id = a.user_id AND u.name <> n.made_by "
+	"WHERE n.id = ? AND " WANTS("announced") " AND IF(EXISTS (SELECT 1 FROM contest_problems p "
+											 "WHERE p.leaderboard_id = l.id), " SQL_IS_CONTESTANT(
+												 "a.user_id", "l.id") ", " HAS_SUBMITTED ")");
+
+int mail_tell_announced(struct database *db, int64_t announcement_id, struct error *error)
+{
+	return database_execute(db, &QUEUE_ANNOUNCED, error, "i", announcement_id);
+}
+
 /* ---- deadlines ---- */
 
 struct near_row {
@@ -501,13 +527,6 @@ static const struct column NEAR_COLUMNS[] = { INTEGER(struct near_row, id),
 	TIME(struct near_row, deadline_ms) };
 #define NEAR " BETWEEN UTC_TIMESTAMP(3) AND UTC_TIMESTAMP(3) + INTERVAL 24 HOUR "
 #define TAKES_SUBMISSIONS "l.visibility <> 'hidden' AND l.accepting AND l.archived_at IS NULL "
-/* The owner of address `a`, or a team of theirs, has submitted to leaderboard `l`. */
-#define HAS_SUBMITTED \
-	"EXISTS (SELECT 1 FROM submissions s WHERE s.leaderboard_id = l.id " \
-	"  AND s.user_id = a.user_id AND NOT s.dry_run " \
-	"UNION ALL SELECT 1 FROM team_members t JOIN submissions s " \
-	"  ON s.user_id = t.team_id AND s.leaderboard_id = l.id AND NOT s.dry_run " \
-	"  WHERE t.user_id = a.user_id) "
 static const struct statement NEAR_DEADLINES = SELECT(struct near_row, NEAR_COLUMNS,
 	"SELECT l.id, l.deadline AS deadline_ms FROM leaderboards l "
 	"LEFT JOIN mail_deadlines t ON t.leaderboard_id = l.id AND t.deadline = l.deadline "

@@ -98,6 +98,9 @@ int mail_tell_overtaken(struct database *db, int64_t leaderboard_id, int64_t tas
 int mail_tell_asked(struct database *db, int64_t question_id, struct error *error);
 /* A question was answered: tells who asked. */
 int mail_tell_answered(struct database *db, int64_t question_id, struct error *error);
+/* An announcement on a leaderboard began: tells the contestants of its contest, or, if it is in
+ * none, everybody with a submission. Its author hears nothing. */
+int mail_tell_announced(struct database *db, int64_t announcement_id, struct error *error);
 /* Tells everybody with a submission of the deadlines within a day that were not told yet. Who has a
  * later deadline (lib/judging/exception.h), or whose team has one, hears of that one. */
 int mail_tell_deadlines(struct database *db, struct error *error);

@@ -52,10 +52,11 @@ extern const struct statement news_contest_reading;
 	"(" SQL_IS_NEWS(question, user ".id") " AND " question ".answered_at > " SQL_SEEN_UNTIL(user \
 		".id", \
 		leaderboard ".id") " AND " SQL_IS_CONTESTANT(user ".id", leaderboard ".id") ")"
-/* How many unread news a leaderboard has for a contestant. */
+/* The announcement, a row of announcements, has begun and has not ended. */
 #define SQL_IS_ANNOUNCED(announcement) \
 	"(" announcement ".from_at <= UTC_TIMESTAMP(3) AND COALESCE(" announcement \
 	".until_at > UTC_TIMESTAMP(3), TRUE))"
+/* How many unread news a leaderboard has for a contestant. */
 #define SQL_UNREAD_NEWS(person, leaderboard_id) \
 	"((SELECT COUNT(*) FROM questions fresh WHERE fresh.leaderboard_id = " leaderboard_id \
 	" AND fresh.answered_at > " SQL_SEEN_UNTIL(person, leaderboard_id) " AND " SQL_IS_NEWS( \

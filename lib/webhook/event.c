@@ -149,6 +149,19 @@ int webhook_tell_answered(struct database *db, int64_t question_id, struct error
 	return write_event(db, &ANSWERED, question_id, error);
 }
 
+/* ---- announcements ---- */
+
+static const struct event_statements ANNOUNCED = {
+	TELL("announced", "l.id", "NULL", "'leaderboard', l.name, 'announcement', n.id, 'text', n.text",
+		"FROM announcements n JOIN leaderboards l ON l.id = n.leaderboard_id WHERE n.id = ? "),
+	DELIVER("announced"),
+};
+
+int webhook_tell_announced(struct database *db, int64_t announcement_id, struct error *error)
+{
+	return write_event(db, &ANNOUNCED, announcement_id, error);
+}
+
 /* ---- opened and ended ---- */
 
 struct changed {

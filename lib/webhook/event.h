@@ -31,6 +31,9 @@ int webhook_tell_ranked(struct database *db, int64_t job_id, struct error *error
 int webhook_tell_asked(struct database *db, int64_t question_id, struct error *error);
 int webhook_tell_answered(struct database *db, int64_t question_id, struct error *error);
 
+/* Call this in the transaction that notes that an announcement on a leaderboard has begun. */
+int webhook_tell_announced(struct database *db, int64_t announcement_id, struct error *error);
+
 /* SQL condition: the leaderboard takes ranked submissions and is not hidden. */
 #define SQL_IS_OPEN(leaderboard) \
 	"(" leaderboard ".visibility <> 'hidden' AND " leaderboard ".accepting AND " leaderboard \

@@ -27,6 +27,9 @@ const struct webhook_event_kind webhook_event_kinds[] = {
 	{ .name = "answered",
 		.meaning = "a question was answered for everybody",
 		.bit = HEARS_ANSWERED },
+	{ .name = "announced",
+		.meaning = "an announcement on a leaderboard began",
+		.bit = HEARS_ANNOUNCED },
 };
 const size_t webhook_event_kind_count = COUNT(webhook_event_kinds);
 

@@ -32,7 +32,8 @@ enum webhook_event_bit {
 	HEARS_STANDINGS_FINAL = 128,
 	HEARS_ASKED = 256,
 	HEARS_ANSWERED = 512,
-	HEARS_ALL = 1023
+	HEARS_ANNOUNCED = 1024,
+	HEARS_ALL = 2047
 };
 struct webhook_event_kind {
 	const char *name, *meaning;

@@ -30,8 +30,8 @@ from quick import quick_python  # noqa: E402
 # Tables that may change at any time: the worker and podium-hooks write to them, or requests are
 # counted there.
 BUSY_TABLES = set(
-	"device_vitals gpus rate_limits similar_sources similarity_progress sketch_hashes "
-	"source_sketches webhook_deliveries webhook_events webhook_told workers".split()
+	"announcements_told device_vitals gpus rate_limits similar_sources similarity_progress "
+	"sketch_hashes source_sketches webhook_deliveries webhook_events webhook_told workers".split()
 )
 
 

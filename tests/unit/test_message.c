@@ -67,8 +67,8 @@ static void unreadable_data_still_make_a_message(void **state)
 							 *const broken[] = { "", "[]", "{", "null",
 								 "{\"user\": 3, \"score_ns\": \"x\", \"gpus\": {}}" };
 	static const char *const events[] = { "record", "ranked", "job", "opened", "ended",
-		"contest_started", "contest_ended", "standings_final", "asked", "answered", "test",
-		"of-tomorrow" };
+		"contest_started", "contest_ended", "standings_final", "asked", "answered", "announced",
+		"test", "of-tomorrow" };
 	for (size_t f = 0; f < COUNT(forms); f++)
 		for (size_t i = 0; i < COUNT(broken); i++)
 			for (size_t e = 0; e < COUNT(events); e++)
@@ -98,6 +98,13 @@ static void a_discord_message_is_one_embed_within_its_limits(void **state)
 	assert_string_equal(text_at(embed, "description"), "**\\*Why\\*?** \\@everyone");
 	assert_string_equal(
 		text_at(embed, "url"), "https://podium.example.org/leaderboard/small/questions");
+	json_decref(root);
+	root = message("discord", "announced",
+		"{\"leaderboard\": \"small\", \"announcement\": 3, \"text\": \"*New*: @everyone\"}");
+	embed = json_array_get(json_object_get(root, "embeds"), 0);
+	assert_string_equal(text_at(embed, "title"), "An announcement on small");
+	assert_string_equal(text_at(embed, "description"), "\\*New\\*\\: \\@everyone");
+	assert_string_equal(text_at(embed, "url"), "https://podium.example.org/leaderboard/small");
 	json_decref(root);
 	char gpus[20000] = "{\"leaderboard\": \"small\", \"gpus\": [\"x\"";
 	while (strlen(gpus) < sizeof gpus - 100)

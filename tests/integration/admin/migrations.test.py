@@ -82,6 +82,10 @@ EXCEPTIONS = [
 	("0048_questions", "MODIFY kind ENUM(", "adds members at the end"),
 	("0054_baselines", "MODIFY role ENUM(", "adds one member at the end"),
 	("0056_security_mails", "MODIFY kind ENUM(", "adds one member at the end"),
+	("0062_announced", "MODIFY events SET(", "adds one member at the end"),
+	("0062_announced", "MODIFY event ENUM(", "adds one member at the end"),
+	("0062_announced", "MODIFY kinds SET(", "adds one member at the end"),
+	("0062_announced", "MODIFY kind ENUM(", "adds one member at the end"),
 	(
 		"0059_teams_outlive_contests",
 		"MODIFY contest_id BIGINT UNSIGNED NULL",
@@ -98,6 +102,7 @@ REWRITTEN = {
 	("submissions", "dry_run"),
 	("leaderboard_gpus", "turn"),
 	("rejudgings", "jobs"),
+	("mail_addresses", "kinds"),
 }
 
 TAKES_AWAY = re.compile(

@@ -11,8 +11,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 from client import Client, whole  # noqa: E402
 from instance import Instance  # noqa: E402
 from programs import Program, make_token  # noqa: E402
-from small_task import done, make_board  # noqa: E402
-from tap import contains, equal, lacks, run, test  # noqa: E402
+from small_task import done, make_board, submit_time  # noqa: E402
+from tap import contains, equal, lacks, run, test, until  # noqa: E402
 
 site = Instance(
 	pretends=True,
@@ -42,6 +42,13 @@ def answer(client, number, text=ANSWER, readers="asker", board="small", **more):
 			("for", readers),
 			*more.items(),
 		],
+	)
+
+
+def announce(client, board, text, **times):
+	return client.post(
+		"/admin/announcements",
+		[("action", "make"), ("text", text), ("leaderboard", board), *times.items()],
 	)
 
 
@@ -88,6 +95,7 @@ def the_fixtures_are_created():
 				("form", "json"),
 				("event", "asked"),
 				("event", "answered"),
+				("event", "announced"),
 			],
 		)
 	)
@@ -268,18 +276,6 @@ def podium_admin_lists_and_answers():
 
 @test
 def creators_announce_on_their_own_leaderboards():
-	def announce(client, board, text):
-		return client.post(
-			"/admin/announcements",
-			[
-				("action", "make"),
-				("text", text),
-				("leaderboard", board),
-				("from", ""),
-				("until", ""),
-			],
-		)
-
 	equal(announce(ada, "small", "Hello").status, 403)
 	for board in ("", "other", "nothing"):
 		equal(announce(carl, board, "Hello").status, 422)
@@ -303,8 +299,8 @@ def creators_announce_on_their_own_leaderboards():
 	done(carl.post("/admin/announcements", [("action", "end"), ("id", own), ("confirm", "yes")]))
 
 
-@test
-def contestants_see_what_is_new_until_they_have_read_it():
+def make_cup():
+	"""A contest with the problem "small": ada, and the team of bob, are its contestants."""
 	sql(
 		"DELETE FROM questions; DELETE FROM announcements; DELETE FROM rate_limits; DELETE FROM "
 		"mails; INSERT INTO contests (name, title, rules, starts_at, ends_at, team_members) VALUES "
@@ -318,6 +314,19 @@ def contestants_see_what_is_new_until_they_have_read_it():
 		"(contest_id, user_id) SELECT c.id, u.id FROM contests c JOIN users u WHERE u.name IN "
 		"('ada', 'Quick')"
 	)
+
+
+def remove_cup():
+	sql(
+		"UPDATE leaderboards SET visibility = 'public'; DELETE FROM contest_entrants; DELETE FROM "
+		"team_members; DELETE FROM teams; DELETE FROM contest_problems; DELETE FROM contests; "
+		"DELETE FROM users WHERE name = 'Quick'; DELETE FROM announcements"
+	)
+
+
+@test
+def contestants_see_what_is_new_until_they_have_read_it():
+	make_cup()
 	tab, news = "Questions 1 to read or to answer", "1 new since you last looked"
 	done(ask(ada, "*Which* <b>clock</b>?"))
 	done(answer(carl, newest(), "The **device** <img src=x>.", "all"))
@@ -350,12 +359,7 @@ def contestants_see_what_is_new_until_they_have_read_it():
 		lacks(text, "since you last looked")
 		lacks(text, "#news")
 		lacks(text, "to read or to answer")
-	done(
-		carl.post(
-			"/admin/announcements",
-			[("action", "make"), ("leaderboard", "small"), ("text", "Shape <2> is new.")],
-		)
-	)
+	done(announce(carl, "small", "Shape <2> is new."))
 	for client in (ada, bob):
 		contains(whole(client.get("/contest/cup")).words(), "Shape <2> is new.")
 		contains(whole(client.get("/contest/cup")).words(), news)
@@ -369,11 +373,64 @@ def contestants_see_what_is_new_until_they_have_read_it():
 		lacks(client.fresh("/contest/cup").words(), "Shape <2>")
 		lacks(client.fresh("/contest/cup").words(), "clock")
 	lacks(ada.fresh("/").text, "#news")
-	sql(
-		"UPDATE leaderboards SET visibility = 'public' WHERE name = 'small'; DELETE FROM "
-		"contest_entrants; DELETE FROM team_members; DELETE FROM teams; DELETE FROM "
-		"contest_problems; DELETE FROM contests; DELETE FROM announcements"
+	remove_cup()
+
+
+def announced():
+	"""Who gets e-mails, and which texts webhooks get."""
+	rows = sql(
+		"SELECT u.name, n.text FROM mails m JOIN users u ON u.id = m.user_id JOIN announcements n "
+		"ON n.id = m.other_id WHERE m.kind = 'announced' ORDER BY m.id"
 	)
+	return [tuple(row) for row in rows], [
+		data["text"] for event, data in events() if event == "announced"
+	]
+
+
+def wait_until_announced(mails, webhooks):
+	until(lambda: announced() == (mails, webhooks), explain=announced)
+
+
+@test
+def an_announcement_is_told_once_it_begins_and_not_to_its_author():
+	make_cup()
+	sql(
+		"DELETE FROM webhook_events; INSERT INTO contest_entrants (contest_id, user_id) SELECT "
+		"c.id, u.id FROM contests c JOIN users u WHERE u.name = 'carl'"
+	)
+	# podium-hooks tells what is due in the order of the numbers: "Now." last.
+	done(announce(carl, "small", "Later.", **{"from": "2089-01-01 00:00"}))
+	done(announce(carl, "small", "Ended.", **{"from": "2089-01-01 00:00"}))
+	ended = value("SELECT MAX(id) FROM announcements")
+	done(carl.post("/admin/announcements", [("action", "end"), ("id", ended), ("confirm", "yes")]))
+	sql(f"UPDATE announcements SET from_at = until_at - INTERVAL 1 SECOND WHERE id = {ended}")
+	done(announce(admin, "", "For all."))
+	done(announce(carl, "small", "Now."))
+	now = [("ada", "Now."), ("bob", "Now.")]
+	wait_until_announced(now, ["Now."])
+	number = int(value("SELECT MAX(id) FROM announcements"))
+	equal(
+		events(), [("announced", {"leaderboard": "small", "announcement": number, "text": "Now."})]
+	)
+	sql("UPDATE announcements SET from_at = UTC_TIMESTAMP(3) WHERE text = 'Later.'")
+	wait_until_announced([*now, ("ada", "Later."), ("bob", "Later.")], ["Now.", "Later."])
+	remove_cup()
+
+
+@test
+def without_a_contest_who_has_submitted_is_told_once_the_leaderboard_is_shown():
+	sql("DELETE FROM webhook_events; DELETE FROM mails")
+	for client in (bob, carl):
+		submit_time(client, 1000.0, "small")
+	sql("UPDATE leaderboards SET visibility = 'hidden' WHERE name = 'small'")
+	done(announce(carl, "small", "On a hidden one."))
+	done(announce(dora, "other", "Elsewhere."))
+	number = value("SELECT MAX(id) FROM announcements")
+	until(lambda: sql("SELECT announcement_id FROM announcements_told") == [[number]])
+	equal(announced(), ([], []))
+	sql("UPDATE leaderboards SET visibility = 'public' WHERE name = 'small'")
+	wait_until_announced([("bob", "On a hidden one.")], ["On a hidden one."])
+	sql("DELETE FROM announcements")
 
 
 @test

@@ -192,6 +192,32 @@ def a_problem_that_gets_devices_keeps_the_scoreboard_in_its_limit():
 
 
 @test
+def the_front_page_and_the_navigation_name_contests():
+	def front():
+		text = anyone.fresh("/").text
+		navigation = text.split('<nav aria-label="Site">')[1].split("</nav>")[0]
+		named = re.findall(r'contest <a href="/contest/(\w+)">\w+</a> (starts|is running)', text)
+		return 'href="/contests"' in navigation, named
+
+	def expect(*expected):
+		until(lambda: front() == expected, explain=front)
+
+	expect(False, [])
+	for name, starts, ends, expected in (
+		("over", -7200, -3600, []),
+		("later", 7200, 10800, [("later", "starts")]),
+		("next", 3600, 7200, [("next", "starts")]),
+		("current", -3600, 3600, [("current", "is running")]),
+	):
+		sql(
+			"INSERT INTO contests (name, title, rules, starts_at, ends_at) "
+			f"VALUES ('{name}', '{name}', '', '{after(starts)}', '{after(ends)}')"
+		)
+		expect(True, expected)
+	sql("DELETE FROM contests; DELETE FROM webhook_events")
+
+
+@test
 def a_problem_is_hidden_until_the_start():
 	done(carl.post("/admin/contests/new", fields()))
 	equal(carl.post("/admin/contests/new", fields()).status, 422)  # the name is taken
@@ -538,6 +564,39 @@ def a_jury_is_changed_only_by_who_owns_all_problems():
 	answer = jury_form(carl, "dismiss", "eve", ("confirm", "yes"))
 	equal(answer.status, 422)
 	contains(answer.words(), "This user is not in the jury of the contest.")
+	equal(sql("SELECT * FROM leaderboard_roles"), [])
+
+
+@test
+def programs_and_operators_change_the_jury():
+	host, stranger, participant = (
+		Program(site.url, make_token(client, "jury", *scopes))
+		for client, scopes in (
+			(carl, ["read", "admin"]),
+			(dora, ["read", "admin"]),
+			(ada, ["read", "submit"]),
+		)
+	)
+	jury = "/api/v1/admin/contests/cup/jury"
+	site.manage("role", "give", "alpha", "eve", "jury")
+	equal(host.read(jury)["items"], [{"user": "eve", "problem_count": 1}])
+	for program in (stranger, participant):
+		equal(program.ask("GET", jury).status, 403)
+		for method in ("PUT", "DELETE"):
+			equal(program.ask(method, f"{jury}/eve").status, 403)
+	equal(host.ask("PUT", f"{jury}/eve").status, 204)
+	equal(host.read(jury)["items"], [{"user": "eve", "problem_count": 2}])
+	equal(host.ask("PUT", f"{jury}/ada").status, 400)  # a contestant
+	equal(host.ask("PUT", f"{jury}/eve").status, 400)  # in it already
+	equal(host.ask("DELETE", f"{jury}/eve").status, 204)
+	equal(host.ask("DELETE", f"{jury}/eve").status, 400)
+	equal(host.read(jury)["items"], [])
+
+	contains(site.manage("contest", "judge", "cup", "eve"), "eve is in the jury of cup.")
+	equal(site.manage("contest", "jury", "cup").split(), ["eve", "2", "of", "2", "problems"])
+	refused = site.admin("contest", "judge", "cup", "bob")
+	equal((refused.returncode, "bob takes part" in refused.stderr), (1, True))
+	contains(site.manage("contest", "dismiss", "cup", "eve"), "eve is no longer in the jury of cup")
 	equal(sql("SELECT * FROM leaderboard_roles"), [])
 
 

@@ -346,7 +346,7 @@ def one_click_unsubscribes_without_a_session():
 		equal(click(wrong).status, 404)
 	equal(value("SELECT FIND_IN_SET('overtaken', kinds) > 0 FROM mail_addresses"), "1")
 	equal(click(path).status, 200)
-	equal(value("SELECT kinds FROM mail_addresses"), "deadline,trouble,asked,answered")
+	equal(value("SELECT kinds FROM mail_addresses"), "deadline,trouble,asked,answered,announced")
 	done(
 		ada.post(
 			"/account/mail",
@@ -513,6 +513,62 @@ def a_question_answered_and_an_answer_read_before_sending_are_not_told():
 	start_sender()
 	for address, kind in (("carl@one.example", "asked"), ("ada@two.example", "answered")):
 		contains(wait_for_state(address, kind, "withheld")[2], "does not hold any more")
+
+
+def announce(text):
+	"""Announces on small, and waits until podium-hooks has queued the e-mails."""
+	fields = [("action", "make"), ("leaderboard", "small"), ("text", text)]
+	done(carl.post("/admin/announcements", fields))
+	number = value("SELECT MAX(id) FROM announcements")
+	until(lambda: sql(f"SELECT * FROM announcements_told WHERE announcement_id = {number}"))
+	return number
+
+
+@test
+def an_announcement_is_told_to_who_has_submitted():
+	sql("UPDATE mail_addresses SET kinds = 'announced'")
+	announce("Shape 3 was wrong.\n.\nBcc: eve@one.example")
+	wait_for_state("ada@two.example", "announced", "sent")
+	mail = arrived("ada@two.example", "An announcement on small")
+	contains(mail.get_content(), "Shape 3 was wrong.\n.\nBcc: eve@one.example")
+	contains(mail.get_content(), f"{site.url}/leaderboard/small\n")
+	equal(state("carl@one.example", "announced")[0], "")
+	equal(click(urllib.parse.urlsplit(mail["List-Unsubscribe"].strip("<>")).path).status, 200)
+	equal(
+		sql(
+			"SELECT a.address FROM mail_addresses a WHERE FIND_IN_SET('announced', a.kinds) "
+			"AND a.address = 'ada@two.example'"
+		),
+		[],
+	)
+
+
+@test
+def an_announcement_that_ended_was_read_or_is_out_of_sight_is_not_told():
+	sql(
+		"UPDATE mail_addresses SET kinds = 'announced'; INSERT INTO contests (name, title, rules, "
+		"starts_at, ends_at) VALUES ('fair', 'Fair', '', UTC_TIMESTAMP(3) - INTERVAL 1 DAY, "
+		"UTC_TIMESTAMP(3) + INTERVAL 1 DAY); INSERT INTO contest_problems (leaderboard_id, "
+		"contest_id, position) SELECT l.id, c.id, 1 FROM leaderboards l JOIN contests c WHERE "
+		"l.name = 'small' AND c.name = 'fair'; INSERT INTO contest_entrants (contest_id, user_id) "
+		"SELECT c.id, u.id FROM contests c JOIN users u WHERE c.name = 'fair' AND u.name = 'ada'"
+	)
+	end = [("action", "end"), ("confirm", "yes")]
+	for meanwhile in (
+		lambda number: done(carl.post("/admin/announcements", [*end, ("id", number)])),
+		lambda number: done(ada.post("/leaderboard/small/questions", [("action", "read")])),
+		lambda number: sql("UPDATE leaderboards SET visibility = 'closed' WHERE name = 'small'"),
+	):
+		stop_senders()
+		sql("DELETE FROM mails WHERE kind = 'announced'")
+		number = announce("Shape 4 was wrong.")
+		equal(state("ada@two.example", "announced")[0], "waiting")
+		meanwhile(number)
+		start_sender()
+		sentence = wait_for_state("ada@two.example", "announced", "withheld")[2]
+		contains(sentence, "does not hold any more")
+	sql("UPDATE leaderboards SET visibility = 'public'; DELETE FROM announcements")
+	sql("DELETE FROM contests WHERE name = 'fair'")
 
 
 @test

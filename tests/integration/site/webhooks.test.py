@@ -1101,6 +1101,39 @@ def questions_and_answers_for_all_are_sent_and_private_ones_never():
 	remove("jury")
 
 
+@test
+def an_announcement_is_sent_unless_it_has_ended():
+	def announce(text):
+		fields = [("action", "make"), ("leaderboard", "small"), ("text", text)]
+		done(carl.post("/admin/announcements", fields))
+		number = int(value("SELECT MAX(id) FROM announcements"))
+		wait_for(
+			f"SELECT COUNT(*) FROM announcements_told WHERE announcement_id = {number}", [["1"]]
+		)
+		return number
+
+	make_hook(carl, "/admin/leaderboard/small/hooks", "news", events=("announced",))
+	number = announce("Shape *3* is new.")
+	told = receiver.bodies("/news", 1)[0]
+	board = {"leaderboard": "small", "url": f"{site.url}/leaderboard/small"}
+	equal(
+		(told["event"], told["data"]),
+		("announced", {**board, "announcement": number, "text": "Shape *3* is new."}),
+	)
+	wait_until_told("news")
+	stop_senders()
+	end = [("action", "end"), ("confirm", "yes"), ("id", str(announce("By mistake.")))]
+	done(carl.post("/admin/announcements", end))
+	start_sender()
+	wait_until_told("news")
+	equal(
+		deliveries("news", "e.event, d.state"),
+		[["announced", "delivered"], ["announced", "withheld"]],
+	)
+	remove("news")
+	sql("DELETE FROM announcements")
+
+
 # ---- the webhook's page ----
 
 
