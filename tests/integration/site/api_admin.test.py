@@ -130,6 +130,7 @@ EXAMPLES = {
 	"leaderboards": "small",
 	"contests": "cup",
 	"contestants": "eve",
+	"jury": "eve",
 	"teams": "quick",
 	"members": "eve",
 	"submissions": "{id}",
