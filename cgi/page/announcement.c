@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_shown = 5, most_listed = 100, most_bytes = 1000 };
+enum { most_shown = 5, most_listed = 100 };
 
 static const struct column ANNOUNCEMENT_COLUMNS[] = {
 	INTEGER(struct announcement, id),
@@ -153,37 +153,11 @@ int page_admin_announcements(struct request *request)
 
 /* ---- creating one ---- */
 
-static const struct statement PUT =
-	COMMAND("INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by) "
-			"VALUES (?, ?, COALESCE(?, UTC_TIMESTAMP(3)), ?, ?)");
-
 struct making {
 	struct request *request;
 	const struct announcements_view *view;
-	int64_t leaderboard_id, from_ms, until_ms, id;
+	struct announcement_order order;
 };
-
-static int store_announcement(struct database *db, void *context, struct error *error)
-{
-	struct making *making = context;
-	const struct viewer *viewer = &making->request->viewer;
-	const char *leaderboard = making->view->leaderboard;
-	int rc = database_execute(db, &PUT, error, "istts", making->leaderboard_id, making->view->text,
-		making->from_ms, making->until_ms, viewer->name);
-	making->id = (int64_t)database_insert_id(db);
-	return rc ? rc
-			  : audit(db, viewer->id, viewer->name, making->request->address, "announcement.make",
-				  *leaderboard ? leaderboard : "the whole site", making->view->text, error);
-}
-
-static int read_time(struct request *request, const char *name, const char *text, int64_t *time_ms)
-{
-	*time_ms = TIME_NULL;
-	return !*text || !parse_utc(text, time_ms)
-		? 0
-		: fail_field(request->error, name,
-			"Type a date and time as 2026-11-21 06:10, in UTC, or leave the field empty.");
-}
 
 struct answered_leaderboard {
 	int64_t id;
@@ -198,7 +172,7 @@ static int find_announcement_leaderboard(struct request *request, struct making 
 {
 	const char *name = making->view->leaderboard;
 	struct answered_leaderboard leaderboard;
-	making->leaderboard_id = SQL_NULL_INTEGER;
+	making->order.leaderboard_id = SQL_NULL_INTEGER;
 	if (!*name)
 		return request->viewer.role == ROLE_ADMIN
 			? 0
@@ -208,7 +182,10 @@ static int find_announcement_leaderboard(struct request *request, struct making 
 		? database_row(request->db, request->arena, &ANSWERED_LEADERBOARD, &leaderboard,
 			request->error, "is", request->viewer.id, name)
 		: ERROR_NOT_FOUND;
-	making->leaderboard_id = rc ? SQL_NULL_INTEGER : leaderboard.id;
+	if (!rc) {
+		making->order.leaderboard_id = leaderboard.id;
+		making->order.leaderboard = name;
+	}
 	return rc == ERROR_NOT_FOUND
 		? fail_field(request->error, "leaderboard", "There is no such leaderboard.")
 		: rc;
@@ -216,29 +193,21 @@ static int find_announcement_leaderboard(struct request *request, struct making 
 
 static int check_text(struct request *request, struct making *making)
 {
-	const char *text = making->view->text;
-	size_t length = strlen(text);
-	if (!text[strspn(text, " \t\r\n")])
-		return fail_field(request->error, "text", "Write the announcement.");
-	if (length > most_bytes)
-		return fail_field(request->error, "text", "The text is %zu bytes long. %d are allowed.",
-			length, most_bytes);
-	return 0;
+	making->order.text = making->view->text;
+	return announcement_check_text(making->order.text, request->error);
 }
 
 static int read_begin(struct request *request, struct making *making)
 {
-	return read_time(request, "from", making->view->from, &making->from_ms);
+	return announcement_parse_time(
+		"from", making->view->from, &making->order.from_ms, request->error);
 }
 
 static int read_end(struct request *request, struct making *making)
 {
-	int rc = read_time(request, "until", making->view->until, &making->until_ms);
-	return !rc && making->until_ms != TIME_NULL
-			&& (making->until_ms <= making->from_ms || making->until_ms <= now_ms())
-		? fail_field(request->error, "until",
-			"The announcement would end before anybody sees it. Choose a later time.")
-		: rc;
+	int rc = announcement_parse_time(
+		"until", making->view->until, &making->order.until_ms, request->error);
+	return rc ? rc : announcement_check_end(&making->order, request->error);
 }
 
 /* The checks of an announcement, in the order of the form. */
@@ -246,28 +215,34 @@ typedef int announcement_check(struct request *request, struct making *making);
 static announcement_check *const CHECKS[] = { check_text, find_announcement_leaderboard, read_begin,
 	read_end };
 
+static int store_announcement(struct making *making, int64_t *id)
+{
+	struct request *request = making->request;
+	struct actor actor = actor_of(request);
+	making->order.by = &actor;
+	return announcement_store(request->db, &making->order, id, request->error);
+}
+
 int announcement_make(struct request *request, const struct announcements_view *view, int64_t *id)
 {
 	struct making making = { .request = request, .view = view };
 	int rc = 0;
 	for (size_t i = 0; i < COUNT(CHECKS) && !rc; i++)
 		rc = CHECKS[i](request, &making);
-	if (!rc)
-		rc = database_transaction(request->db, store_announcement, &making, request->error);
-	*id = making.id;
-	return rc;
+	return rc ? rc : store_announcement(&making, id);
 }
 
 /* Like announcement_make, for the form, which shows all errors together. */
 static int make_from_form(struct request *request, const struct announcements_view *view)
 {
 	struct making making = { .request = request, .view = view };
+	int64_t id;
 	int rc = 0;
 	for (size_t i = 0; i < COUNT(CHECKS) && !rc; i++)
 		rc = form_note(request, CHECKS[i](request, &making));
 	if (!rc)
 		rc = form_noted(request);
-	return rc ? rc : database_transaction(request->db, store_announcement, &making, request->error);
+	return rc ? rc : store_announcement(&making, &id);
 }
 
 int announcement_find(struct request *request, int64_t id, struct announcement *one)
@@ -285,38 +260,12 @@ int announcements_list(struct request *request, struct announcement **rows, size
 
 /* ---- ending one ---- */
 
-static const struct statement END =
-	COMMAND("UPDATE announcements SET until_at = UTC_TIMESTAMP(3) WHERE id = ? "
-			"AND COALESCE(until_at > UTC_TIMESTAMP(3), TRUE)");
-
-struct announcement_ending {
-	struct request *request;
-	int64_t id;
-};
-
-static int end_body(struct database *db, void *context, struct error *error)
-{
-	const struct announcement_ending *ending = context;
-	struct request *request = ending->request;
-	struct announcement one;
-	int64_t id = ending->id;
-	int rc = database_row(db, request->arena, &ONE, &one, error, "ii", request->viewer.id, id);
-	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "There is no such announcement.");
-	if (!rc)
-		rc = database_execute(db, &END, error, "i", id);
-	if (!rc && !database_affected(db))
-		rc = fail(error, ERROR_CONFLICT, "This announcement has ended already.");
-	return rc
-		? rc
-		: audit(db, request->viewer.id, request->viewer.name, request->address, "announcement.end",
-			one.leaderboard ? one.leaderboard : "the whole site", one.text, error);
-}
-
 int announcement_end(struct request *request, int64_t id)
 {
-	struct announcement_ending ending = { request, id };
-	return database_transaction(request->db, end_body, &ending, request->error);
+	struct actor actor = actor_of(request);
+	struct announcement one;
+	int rc = announcement_find(request, id, &one);
+	return rc ? rc : announcement_stop(request->db, &one, &actor, request->error);
 }
 
 /* Ends an announcement, after a confirmation by a button. Typing a word is not necessary, because

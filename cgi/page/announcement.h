@@ -1,17 +1,10 @@
-/* Announcements: messages that are shown for a limited time on the front page or on a leaderboard's
- * pages. Admins make both, who may change a leaderboard the latter; nobody else gets
- * to see or end them here. */
+/* Announcements (lib/news/announcement.h) on pages. Admins make all, who may change a leaderboard
+ * the latter; nobody else gets to see or end them here. */
 #ifndef PODIUM_CGI_PAGE_ANNOUNCEMENT_H
 #define PODIUM_CGI_PAGE_ANNOUNCEMENT_H
 
 #include "cgi/http/request.h"
-
-struct announcement {
-	int64_t id, leaderboard_id;     /* leaderboard_id SQL_NULL_INTEGER: for the whole site */
-	int64_t from_ms, until_ms;      /* until_ms TIME_NULL: no end is set */
-	const char *text, *leaderboard; /* leaderboard NULL: for the whole site */
-	const char *made_by;
-};
+#include "lib/news/announcement.h"
 
 /* Puts the newest current announcements into the page's frame: at most five of those for the whole
  * site and for this leaderboard (0: none). They may be one second old. */

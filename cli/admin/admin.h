@@ -32,9 +32,11 @@ admin_command contest_list_command, contest_create_command, contest_set_command,
 	contest_standings_command, contest_final_command, contest_reopen_command,
 	contest_delete_command; /* contest.c */
 admin_command team_list_command, team_add_command, team_remove_command;
-admin_command quota_show_command, quota_set_command;                   /* quota.c */
-admin_command similar_command;                                         /* similarity.c */
-admin_command question_list_command, question_answer_command;          /* board_question.c */
+admin_command quota_show_command, quota_set_command;          /* quota.c */
+admin_command similar_command;                                /* similarity.c */
+admin_command question_list_command, question_answer_command; /* board_question.c */
+admin_command announcement_list_command, announcement_make_command,
+	announcement_end_command;                                          /* announcement.c */
 admin_command role_list_command, role_give_command, role_take_command; /* role.c */
 admin_command submit_command;                                          /* submit.c */
 admin_command exception_list_command, exception_extend_command, exception_disqualify_command,

@@ -124,6 +124,13 @@ static const struct command {
 		"list the questions without an answer, of a leaderboard or of all" },
 	{ "question answer", "NUMBER all|asker TEXT", question_answer_command,
 		"answer a question, for everybody who sees the leaderboard or only for who asked" },
+	{ "announcement list", "", announcement_list_command,
+		"list the announcements that have not ended" },
+	{ "announcement make", "[--from TIME] [--until TIME] LEADERBOARD|--site TEXT",
+		announcement_make_command,
+		"announce TEXT on a leaderboard's pages or on the whole site, from and until a TIME\n"
+		"      such as \"2026-11-21 06:10\" in UTC" },
+	{ "announcement end", "NUMBER", announcement_end_command, "end an announcement now" },
 	{ "role list", "LEADERBOARD", role_list_command,
 		"list the co-creators and the jury of a leaderboard" },
 	{ "role give", "LEADERBOARD USER ROLE", role_give_command,

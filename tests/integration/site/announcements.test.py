@@ -144,6 +144,52 @@ def an_announcement_can_be_ended_once():
 	)
 
 
+@test
+def podium_admin_lists_makes_and_ends():
+	site.manage("announcement", "make", "small", "From the terminal.")
+	site.manage(
+		"announcement",
+		"make",
+		"--from",
+		"2026-01-01",
+		"--until",
+		"2100-01-01",
+		"--site",
+		"For all.",
+	)
+	equal(where("From the terminal."), ["/leaderboard/small"])
+	equal(where("For all."), ["/", "/leaderboard/small", "/leaderboard/other"])
+	listed = site.manage("announcement", "list").splitlines()
+	number, about = listed[-1].split(maxsplit=1)
+	contains(about, "the whole site, podium-admin, from 2026-01-01")
+	contains(about, "until 2100-01-01")
+	site.manage("announcement", "end", number)
+	equal(where("For all."), [])
+	lacks(site.manage("announcement", "list"), "For all.")
+	for words, sentence in (
+		(("end", number), "has ended already"),
+		(("end", "999"), "There is no such announcement."),
+		(("make", "nothing", "x"), "There is no leaderboard named"),
+		(("make", "--site", " "), "Write the announcement."),
+		(("make", "--until", "2000-01-01", "--site", "x"), "would end before anybody sees it"),
+		(("make", "--from", "soon", "--site", "x"), "Type a date and time"),
+	):
+		answer = site.admin("announcement", *words)
+		equal(answer.returncode, 1)
+		contains(answer.stderr, sentence)
+	equal(
+		sql(
+			"SELECT action, subject, detail FROM audit_log WHERE actor = 'podium-admin' "
+			"AND action LIKE 'announcement.%' ORDER BY id"
+		),
+		[
+			["announcement.make", "small", "From the terminal."],
+			["announcement.make", "the whole site", "For all."],
+			["announcement.end", "the whole site", "For all."],
+		],
+	)
+
+
 code = 1
 try:
 	code = run()

@@ -27,7 +27,7 @@ lib/task             lib/base lib/database lib/files lib/result
 lib/gpu              lib/base lib/task
 lib/leaderboard      lib/base lib/database lib/files lib/result lib/account lib/task lib/gpu
 lib/job              lib/base lib/database lib/files lib/task lib/gpu lib/leaderboard
-lib/news             lib/base lib/database lib/leaderboard
+lib/news             lib/base lib/database lib/account lib/leaderboard
 lib/mail             lib/base lib/database lib/account lib/leaderboard lib/news
 lib/webhook          lib/base lib/database lib/account lib/leaderboard lib/job
 lib/question         lib/base lib/database lib/account lib/leaderboard lib/news lib/mail
