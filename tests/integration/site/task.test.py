@@ -452,7 +452,7 @@ def an_unknown_file_gets_a_list_of_the_existing_ones():
 		("/leaderboard/odd/task/file/none.py", 'no file "file/none.py". It has "data/<b>x/a'),
 		("/leaderboard/odd/raw/sample/reference.py", "and 4 more."),
 		("/language/cobol", "There are: py (Python), cu (CUDA C++)."),
-		("/language/py/eval.cu", "It has eval.py, utils.py,"),
+		("/language/py/eval.cu", "Its files are eval.py, utils.py,"),
 		("/leaderboard/none/task", 'no leaderboard named "none"'),
 	):
 		answer = anyone.get(path)
