@@ -26,7 +26,7 @@ enum {
 struct session_row {
 	int64_t user_id;
 	const char *name, *role;
-	int64_t must_change_password, seen_at_ms, held, overtaken, has_role, in_teams;
+	int64_t must_change_password, seen_at_ms, held, overtaken, has_role;
 	const char *opened_with, *factor;
 	int64_t awaits_factor, confirmed_at_ms, has_factor, in_contests;
 };
@@ -44,21 +44,19 @@ static const struct column SESSION_COLUMNS[] = {
 	TIME(struct session_row, confirmed_at_ms),
 	INTEGER(struct session_row, has_factor),
 	INTEGER(struct session_row, has_role),
-	INTEGER(struct session_row, in_teams),
 	INTEGER(struct session_row, in_contests),
 };
 #define HELD_JOB SQL_IS_HELD("j")
 #define HAS_ROLE SQL_HAS_ROLE("u")
-#define IN_TEAMS SQL_IN_TEAMS("u.id")
-#define IN_CONTESTS SQL_IN_CONTESTS("u.id")
+#define IN_CONTESTS "(" SQL_IN_TEAMS("u.id") " OR " SQL_IN_CONTESTS("u.id") ")"
 #define OVERTAKEN SQL_IS_OVERTAKEN("s.user_id")
 #define OWN_FACTOR SQL_HAS_FACTOR("u.id")
 static const struct statement SESSION = SELECT(struct session_row, SESSION_COLUMNS,
 	"SELECT s.user_id, u.name, u.role, u.must_change_password, s.seen_at AS seen_at_ms, "
 	"IF(u.role = 'admin', (SELECT COUNT(*) FROM jobs j WHERE " HELD_JOB "), 0) AS held, " OVERTAKEN
 	" AS overtaken, s.opened_with, s.factor, s.awaits_factor, s.confirmed_at AS "
-	"confirmed_at_ms, " OWN_FACTOR " AS has_factor, " HAS_ROLE " AS has_role, " IN_TEAMS
-	" AS in_teams, " IN_CONTESTS " AS in_contests FROM sessions s JOIN users u ON u.id = s.user_id "
+	"confirmed_at_ms, " OWN_FACTOR " AS has_factor, " HAS_ROLE " AS has_role, " IN_CONTESTS
+	" AS in_contests FROM sessions s JOIN users u ON u.id = s.user_id "
 	"WHERE s.token_hash = ? AND s.expires_at > UTC_TIMESTAMP(3) "
 	"AND u.banned_at IS NULL AND u.deleted_at IS NULL AND u.kind = 'person'");
 static const struct statement SEEN =
@@ -196,7 +194,7 @@ int session_recognise(struct request *request)
 		.has_role = row.has_role,
 		.must_change_password = row.must_change_password && request->config->passwords,
 		.held = row.held,
-		.in_contests = row.in_contests || row.in_teams,
+		.in_contests = row.in_contests,
 		.opened_with = row.opened_with,
 		.factor = row.factor,
 		.confirmed_at_ms = row.confirmed_at_ms,

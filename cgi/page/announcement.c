@@ -4,7 +4,6 @@
 #include "cgi/http/confirmation.h"
 #include "cgi/http/thread_cache.h"
 #include "cgi/page/pages.h"
-#include "lib/account/audit.h"
 #include "lib/base/clock.h"
 #include "lib/base/format.h"
 #include "lib/base/scope.h"
@@ -19,19 +18,11 @@
 
 enum { most_shown = 5, most_listed = 100 };
 
-static const struct column ANNOUNCEMENT_COLUMNS[] = {
-	INTEGER(struct announcement, id),
-	TIME(struct announcement, from_ms),
-	TIME(struct announcement, until_ms),
-	TEXT(struct announcement, text),
-	TEXT(struct announcement, leaderboard),
-	TEXT(struct announcement, made_by),
-};
+static const struct column ANNOUNCEMENT_COLUMNS[] = { ANNOUNCEMENT_MEMBERS };
 /* Only admins announce on the whole site, where `l` is no row. */
 #define SQL_ANNOUNCES(viewer, leaderboard) "(" SQL_RIGHT_OF(viewer, leaderboard) " >= 2) "
 #define ANNOUNCEMENTS \
-	"SELECT a.id, a.from_at AS from_ms, a.until_at AS until_ms, a.text, l.name AS leaderboard, " \
-	"a.made_by " \
+	"SELECT " SQL_ANNOUNCEMENT_FIELDS \
 	"FROM announcements a LEFT JOIN leaderboards l ON l.id = a.leaderboard_id " \
 	"JOIN users viewer ON viewer.id = ? AND " SQL_ANNOUNCES("viewer", "l")
 static const struct column SHOWN_COLUMNS[] = {

@@ -1,5 +1,5 @@
-/* Announcements (lib/news/announcement.h) on pages. Admins make all, who may change a leaderboard
- * the latter; nobody else gets to see or end them here. */
+/* Announcements (lib/news/announcement.h) on pages. Admins make and end all of them. Who may change
+ * a leaderboard makes and ends those on it. */
 #ifndef PODIUM_CGI_PAGE_ANNOUNCEMENT_H
 #define PODIUM_CGI_PAGE_ANNOUNCEMENT_H
 

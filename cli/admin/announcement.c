@@ -3,9 +3,7 @@
 
 #include "cli/admin/admin.h"
 #include "lib/base/format.h"
-#include "lib/base/quote.h"
 #include "lib/base/scope.h"
-#include "lib/base/text.h"
 #include "lib/leaderboard/leaderboard.h"
 
 #include <string.h>
@@ -62,18 +60,19 @@ static int read_times(int argc, char **argv, struct announcement_order *order, s
 	return at;
 }
 
-static int find_leaderboard(struct database *db, struct arena *arena, const char *name,
+/* `name`: a leaderboard's, or --site. */
+static int read_place(struct database *db, struct arena *arena, const char *name,
 	struct announcement_order *order, struct error *error)
 {
 	struct leaderboard leaderboard;
-	int rc = text_is_leaderboard_name(name)
-		? leaderboard_by_name(db, arena, name, &leaderboard, error)
-		: ERROR_NOT_FOUND;
-	if (rc == ERROR_NOT_FOUND)
-		return fail(error, rc, "There is no leaderboard named %s.", quote(arena, name));
-	order->leaderboard_id = rc ? SQL_NULL_INTEGER : leaderboard.id;
+	if (strcmp(name, "--site") == 0)
+		return 0;
+	int rc = leaderboard_by_name(db, arena, name, &leaderboard, error);
+	if (rc)
+		return rc;
+	order->leaderboard_id = leaderboard.id;
 	order->leaderboard = name;
-	return rc;
+	return 0;
 }
 
 int announcement_make_command(int argc, char **argv)
@@ -91,7 +90,7 @@ int announcement_make_command(int argc, char **argv)
 	if (!db)
 		return admin_failed;
 	order.text = argv[at + 1];
-	if ((strcmp(argv[at], "--site") != 0 && find_leaderboard(db, arena, argv[at], &order, &error))
+	if (read_place(db, arena, argv[at], &order, &error)
 		|| announcement_check_text(order.text, &error) || announcement_check_end(&order, &error)
 		|| announcement_store(db, &order, &id, &error))
 		return admin_complain(&error);

@@ -9,17 +9,6 @@
 
 #include <string.h>
 
-static int find_leaderboard(struct database *db, struct arena *arena, const char *name,
-	struct leaderboard *leaderboard, struct error *error)
-{
-	int rc = text_is_leaderboard_name(name)
-		? leaderboard_by_name(db, arena, name, leaderboard, error)
-		: ERROR_NOT_FOUND;
-	return rc == ERROR_NOT_FOUND
-		? fail(error, rc, "There is no leaderboard named %s.", quote(arena, name))
-		: rc;
-}
-
 /* ---- quota show ---- */
 
 /* Where the leaderboard has no quota, prints the site's quota. podium-web enforces that quota from
@@ -46,7 +35,8 @@ int quota_show_command(int argc, char **argv)
 	struct quota quotas[quota_modes];
 	if (!db)
 		return admin_failed;
-	if (config_load(&config, &error) || find_leaderboard(db, arena, argv[1], &leaderboard, &error)
+	if (config_load(&config, &error)
+		|| leaderboard_by_name(db, arena, argv[1], &leaderboard, &error)
 		|| quotas_of_leaderboard(db, arena, leaderboard.id, quotas, &error))
 		return admin_complain(&error);
 	say_quotas(arena, &config, quotas);
@@ -86,7 +76,7 @@ int quota_set_command(int argc, char **argv)
 		return admin_failed;
 	int rc = read_order(arena, argc, argv, &order, &error);
 	if (!rc)
-		rc = find_leaderboard(db, arena, argv[1], &leaderboard, &error);
+		rc = leaderboard_by_name(db, arena, argv[1], &leaderboard, &error);
 	if (rc)
 		return admin_complain(&error);
 	order.leaderboard_id = leaderboard.id;

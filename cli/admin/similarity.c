@@ -16,14 +16,8 @@ int similar_command(int argc, char **argv)
 	size_t count;
 	if (!db)
 		return admin_failed;
-	int rc = text_is_leaderboard_name(argv[1])
-		? leaderboard_by_name(db, arena, argv[1], &leaderboard, &error)
-		: ERROR_NOT_FOUND;
-	if (rc == ERROR_NOT_FOUND)
-		fail(&error, rc, "There is no leaderboard named %s.", quote(arena, argv[1]));
-	if (!rc)
-		rc = similarity_list(db, arena, leaderboard.id, &pairs, &count, &error);
-	if (rc)
+	if (leaderboard_by_name(db, arena, argv[1], &leaderboard, &error)
+		|| similarity_list(db, arena, leaderboard.id, &pairs, &count, &error))
 		return admin_complain(&error);
 	for (size_t i = 0; i < count; i++)
 		admin_say("%3lld %%  %lld of %s, then %lld of %s", (long long)pairs[i].percent,

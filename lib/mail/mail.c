@@ -350,8 +350,10 @@ static const struct column REQUEST_COLUMNS[] = { INTEGER(struct password_request
 #define FIRST_REQUEST "SELECT id, asked LIKE '%@%' AS is_address FROM password_requests LIMIT 1"
 static const struct statement FIND_REQUEST =
 	SELECT(struct password_request, REQUEST_COLUMNS, FIRST_REQUEST);
+/* Waits for the program that answers the first request. If two programs answered requests for one
+ * account at the same moment, neither would count the other's e-mail. */
 static const struct statement LOCK_REQUEST =
-	SELECT(struct password_request, REQUEST_COLUMNS, FIRST_REQUEST " FOR UPDATE SKIP LOCKED");
+	SELECT(struct password_request, REQUEST_COLUMNS, FIRST_REQUEST " FOR UPDATE");
 /* The limit counts what was queued, so asking often keeps nobody from the newest e-mail. The e-mail
  * is as old as the request. */
 #define QUEUE_PASSWORD(whose) \

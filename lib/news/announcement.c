@@ -107,18 +107,10 @@ int announcement_stop(struct database *db, const struct announcement *one, const
 
 /* ---- reading all ---- */
 
-static const struct column COLUMNS[] = {
-	INTEGER(struct announcement, id),
-	TIME(struct announcement, from_ms),
-	TIME(struct announcement, until_ms),
-	TEXT(struct announcement, text),
-	TEXT(struct announcement, leaderboard),
-	TEXT(struct announcement, made_by),
-};
+static const struct column COLUMNS[] = { ANNOUNCEMENT_MEMBERS };
 #define ALL(condition) \
 	SELECT(struct announcement, COLUMNS, \
-		"SELECT a.id, a.from_at AS from_ms, a.until_at AS until_ms, a.text, " \
-		"l.name AS leaderboard, a.made_by FROM announcements a " \
+		"SELECT " SQL_ANNOUNCEMENT_FIELDS "FROM announcements a " \
 		"LEFT JOIN leaderboards l ON l.id = a.leaderboard_id WHERE " condition)
 static const struct statement OPEN =
 	ALL("COALESCE(a.until_at > UTC_TIMESTAMP(3), TRUE) ORDER BY a.id LIMIT 1000");

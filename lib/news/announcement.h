@@ -19,6 +19,16 @@ struct announcement {
 	const char *made_by;
 };
 
+/* For a statement whose row is a struct announcement: its columns, and its fields to select from
+ * announcements a LEFT JOIN leaderboards l. */
+#define ANNOUNCEMENT_MEMBERS \
+	INTEGER(struct announcement, id), TIME(struct announcement, from_ms), \
+		TIME(struct announcement, until_ms), TEXT(struct announcement, text), \
+		TEXT(struct announcement, leaderboard), TEXT(struct announcement, made_by)
+#define SQL_ANNOUNCEMENT_FIELDS \
+	"a.id, a.from_at AS from_ms, a.until_at AS until_ms, a.text, l.name AS leaderboard, " \
+	"a.made_by "
+
 /* An announcement to make. Names as in struct announcement; from_ms TIME_NULL: now. */
 struct announcement_order {
 	int64_t leaderboard_id, from_ms, until_ms;

@@ -22,8 +22,8 @@ after(closeBrowser);
 const SAVED = mkdtempSync(join(tmpdir(), 'podium-pages.')), savedPaths = [];
 after(() => rmSync(SAVED, { recursive: true }));
 
-// A first visit. The pages of languages show the whole source of a harness, and the pages that submit
-// load the editor.
+// A first visit. The pages of languages show the whole source of a harness, and the pages that
+// submit load the editor.
 const FIRST_VISIT_BYTES = 35_000, LANGUAGE_BYTES = 70_000, SUBMIT_BYTES = 190_000,
 	FIRST_VISIT_REQUESTS = 5, SUBMIT_REQUESTS = 6;
 const WALK_LIMIT_MS = 600_000;
@@ -58,8 +58,8 @@ const links = (page) => page.evaluate(() => [...document.querySelectorAll('a[hre
 	.filter((link) => link.origin === location.origin && !link.hasAttribute('download'))
 	.map((link) => link.pathname + link.search));
 
-// The sheet of a page has parts of style.css (PARTS in the Makefile). Returns the rules for elements of
-// this page that its sheet lacks.
+// The sheet of a page has parts of style.css (PARTS in the Makefile). Returns the rules for elements
+// of this page that its sheet lacks.
 const STYLES = readFileSync(new URL('../../static/style.css', import.meta.url), 'utf8');
 const missedRules = (page) => page.evaluate((styles) => {
 	const rulesOf = (sheet, around = '') => [...sheet.cssRules].flatMap(

@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "lib"))
@@ -250,10 +251,34 @@ def the_answer_does_not_tell_who_has_an_account():
 	for _ in range(3):
 		asked("ada")
 	answered()
-	sent = sql("SELECT kind, user_id, at FROM mails WHERE kind = 'password' ORDER BY id")
-	equal((len(sent), sent), (3, sent))  # three in an hour
+	equal(value("SELECT COUNT(*) FROM mails"), "3")  # three in an hour
 	sql("UPDATE rate_limits SET hits = 20 WHERE subject LIKE 'ask for password from%'")
 	equal(asked("ada")[0], 429)
+	sql("DELETE FROM rate_limits; DELETE FROM mails")
+
+
+@test
+def requests_are_answered_one_after_the_other():
+	# Two programs that answer two requests for one account at the same moment would both count the
+	# e-mails before either is stored. So while a request is locked, nobody answers the next one.
+	sql("DELETE FROM rate_limits; DELETE FROM mails")
+	place = site.environment["PODIUM_DATABASE_SOCKET"], site.environment["PODIUM_DATABASE_NAME"]
+	with subprocess.Popen(
+		["mariadb", "--no-defaults", "-n", "-N", "-B", "-S", *place],
+		stdin=subprocess.PIPE,
+		stdout=subprocess.PIPE,
+		text=True,
+	) as other:
+		other.stdin.write(
+			"BEGIN; INSERT INTO password_requests (asked) VALUES ('nobody'); SELECT 'locked';\n"
+		)
+		other.stdin.flush()
+		contains(other.stdout.readline(), "locked")
+		equal(Client(site.url).post("/forgot", [("name", "ada")]).status, 200)
+		time.sleep(2)
+		equal(sql("SELECT kind FROM mails"), [])
+		other.communicate("COMMIT;\n")
+	until(lambda: sql("SELECT kind FROM mails") == [["password"]])
 	sql("DELETE FROM rate_limits; DELETE FROM mails")
 
 
