@@ -1,13 +1,12 @@
 # Podium. `make help` lists the targets; everything is built under build/.
 VERSION  := 0.1.0
-# SANITIZE=1 builds the same programs with ASan and UBSan in a separate folder, FUZZ=1 with clang
-# for libFuzzer in another.
+# SANITIZE=1 builds the same programs with ASan and UBSan in a separate folder. There it also builds
+# the fuzz targets, if clang is installed.
 SANITIZE ?=
-FUZZ     ?=
 # V=1 prints the commands.
 V        ?=
 quietly   = $(if $(V),,@echo '  $(1)  $(patsubst $(B)/%,%,$@)';)
-B        := build/$(if $(FUZZ),fuzz,$(if $(SANITIZE),sanitize,release))
+B        := build/$(if $(SANITIZE),sanitize,release)
 CC       ?= gcc
 PACKAGES := libmariadb yaml-0.1 libzip zlib libsodium jansson libseccomp
 
@@ -24,16 +23,16 @@ LIBS     := $(shell pkg-config --libs $(PACKAGES)) -lm -lpthread
 # Only programs that send web requests need libcurl.
 CURL     := -Wl,--as-needed $(shell pkg-config --libs libcurl)
 WEB_LIBS := $(CURL) -lcrypto -lfido2 -lqrencode $(shell pkg-config --libs pangocairo fontconfig) -lfcgi -lcmark-gfm-extensions -lcmark-gfm
-ifdef FUZZ
-CC       := clang
-# Other versions of clang may warn about more, so only gcc's warnings are errors.
-FUZZ_O   ?= -O1
-override CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined $(FUZZ_O) -Wno-error
-override LDFLAGS += -fsanitize=address,undefined
-else ifdef SANITIZE
-override CFLAGS += -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O1 -g1
+ifdef SANITIZE
+# With clang, the fuzz targets share the objects. Without optimization, a build takes a third of the
+# time. Other versions of clang may warn about more, so only gcc's warnings are errors.
+CC := $(or $(shell command -v clang),$(CC))
+comma := ,
+override CFLAGS += -fsanitize=address,undefined $(if $(filter %clang,$(CC)),-fsanitize=fuzzer-no-link) -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O0 -g1 -Wno-error
+# As a shared library, clang's runtime makes every link cheaper. gcc takes a shared one anyway.
+SHARED_ASAN := $(if $(filter %clang,$(CC)),-shared-libasan -Wl$(comma)-rpath$(comma)$(shell $(CC) -print-runtime-dir))
 # gold, a part of binutils, needs half of ld's time. tests/lib/cheap_passwords.c wraps the function.
-override LDFLAGS += -fsanitize=address,undefined -fuse-ld=gold -Wl,--wrap=crypto_pwhash_str
+override LDFLAGS += -fsanitize=address,undefined -fuse-ld=gold $(SHARED_ASAN) -Wl,--wrap=crypto_pwhash_str
 else
 override CFLAGS += -D_FORTIFY_SOURCE=2
 endif
@@ -183,15 +182,15 @@ $(B)/podium: $(B)/cli/podium/main.o $(B)/libcommand.a $(B)/libpodium.a
 # libraries that distributions do not have as static ones: cli/podium/left_out.c says what replaces
 # them. -w drops ld's warning about getaddrinfo, which the same file deals with. Sanitizers need
 # shared libraries, so builds with them take the release build's program.
-STATIC    := $(if $(SANITIZE)$(FUZZ),build/release,$(B))/podium-static
+STATIC    := $(if $(SANITIZE),build/release,$(B))/podium-static
 LEFT_OUT  := gss|GSS_C|ldap|ber|RTMP|libssh2|ssh|sftp|psl|nghttp2|idn2|ZSTD|BrotliDecoder
 static_library = $(shell $(CC) -print-file-name=$(1).a)
 .PHONY: static release-static
 static: $(STATIC).gz $(STATIC).sha256
 	@:
-ifneq ($(SANITIZE)$(FUZZ),)
+ifneq ($(SANITIZE),)
 release-static:
-	@+$(MAKE) --no-print-directory SANITIZE= FUZZ= static
+	@+$(MAKE) --no-print-directory SANITIZE= static
 $(STATIC).gz: release-static ;
 $(STATIC).sha256: $(STATIC).gz ;
 else
@@ -327,12 +326,12 @@ $(B)/tests/unit/test_launch: | $(B)/harness/sealed/launch
 PRETEND := tests/lib/pretend_cuda.c tests/lib/pretend_graph.c
 $(B)/tests/unit/libcuda.so.1 $(B)/tests/fuzz/libcuda.so.1: $(PRETEND) tests/lib/pretend_cuda.h harness/isolated/driver.h harness/sealed/driver.h harness/sealed/cupti.h
 	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(filter-out -fPIE $(if $(FUZZ),-fsanitize%),$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $(PRETEND) -lpthread
+	$(call quietly,LD)$(CC) $(filter-out -fPIE -fsanitize%,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $(PRETEND) -lpthread
 # A pretended CUPTI.
 $(B)/tests/unit/test_graph $(B)/tests/unit/test_images $(B)/tests/unit/test_launch: | $(B)/tests/unit/libcupti.so.13
 $(B)/tests/unit/libcupti.so.13: tests/lib/pretend_cupti.c tests/lib/pretend_cupti.h tests/lib/pretend_cuda.h harness/isolated/driver.h harness/sealed/driver.h harness/sealed/cupti.h
 	@mkdir -p $(@D)
-	$(call quietly,LD)$(CC) $(filter-out -fPIE,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
+	$(call quietly,LD)$(CC) $(filter-out -fPIE -fsanitize%,$(CFLAGS)) -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
 # Four tests compare Podium's declarations with NVIDIA's headers: those of the system, or those that
 # tests/lib/tools.py fetched.
 TOOLKIT_TESTS := $(B)/tests/unit/test_driver.o $(B)/tests/unit/test_graph.o $(B)/tests/unit/test_images.o $(B)/tests/unit/test_device.o
@@ -359,12 +358,12 @@ $(B)/tests/podium-run: $(B)/worker/run/main.o $(B)/$(PRETENDED)/files.o $(B)/lib
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) -ldl
 test-programs: $(B)/tests/podium-run
 
-# libFuzzer provides main().
+# libFuzzer provides main(). It needs the sanitizers' static runtime.
 fuzzers: $(FUZZERS)
 $(FUZZERS:=.o): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(B)/tests/fuzz/sealed: | $(B)/tests/fuzz/libcuda.so.1
 $(FUZZERS): %: %.o $(B)/libweb.a $(B)/libworker.a $(B)/librun.a $(B)/libcommand.a $(B)/libisolated.a $(B)/libsealed.a $(B)/libhooks.a $(B)/libpodium.a
-	$(call quietly,LD)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(LIBS) -ldl
+	$(call quietly,LD)$(CC) $(filter-out $(SHARED_ASAN) -fuse-ld=gold,$(LDFLAGS)) -fsanitize=fuzzer -o $@ -Wl,--start-group $^ -Wl,--end-group $(WEB_LIBS) $(LIBS) -ldl
 
 $(B)/tests/bench/bare: $(B)/tests/bench/bare.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ $(WEB_LIBS) $(LIBS)
