@@ -8,7 +8,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const WCAG = { runOnly: { type: 'tag',
 	values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] },
 	rules: { 'target-size': { enabled: true } } };
-// The rules whose answer depends on the width, the zoom or the colours.
+// The rules whose answer depends on the width or the colours.
 const LAYOUT = { runOnly: ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable',
 	'target-size'] };
 
@@ -91,20 +91,71 @@ function markSamplesOfText() {
 	}
 }
 
-// Faults that axe finds. Without samples it would spend two fifths of its time on the contrast of
-// text. Line numbers are links as high as the code next to them. target-size allows that
-// ("constrained by the line-height of non-target text"), but axe does not know this exception.
+// Remembers the elements by their looks and returns the looks. A look is a hash of the tags, classes,
+// states and neighbours from the root down to the element. Runs in the page.
+function looksOfElements() {
+	const STATES = /^(class|role|type|scope|open|hidden|disabled|rel|aria-[chip].*|data-(state|mode))$/;
+	const OWN = /^data-(sample|unseen)$/;
+	const looks = new Map([[document, 7]]), byLook = window.podiumByLook = new Map();
+	for (const element of document.querySelectorAll('*')) {
+		const parts = [...element.attributes].filter(({ name }) => !OWN.test(name)).map(
+			({ name, value }) => STATES.test(name) ? name + value : name + (value === ''));
+		parts.push(element.tagName, element.previousElementSibling?.tagName,
+			element.checkVisibility({ visibilityProperty: true }), element.textContent.trim() !== '',
+			[...element.childNodes].some(({ data }) => data?.trim()));
+		let look = looks.get(element.parentNode);
+		for (const character of parts.join(' '))
+			look = Math.imul(look, 31) + character.codePointAt(0) | 0;
+		looks.set(element, look);
+		if (!byLook.has(look))
+			byLook.set(look, element);
+	}
+	return [...byLook.keys()];
+}
+
+// Marks one element for each of these looks. Runs in the page.
+function markElements(looks) {
+	for (const element of document.querySelectorAll('[data-unseen]'))
+		element.removeAttribute('data-unseen');
+	for (const look of looks)
+		window.podiumByLook.get(look).setAttribute('data-unseen', '');
+}
+
+// The looks that axe has checked on this page or on those before.
+const seenLooks = new Set();
+
+// Marks the elements of the open page that look unlike all that were checked before. Returns whether
+// there are any.
+async function markUnseen(page) {
+	const unseen = (await page.evaluate(looksOfElements)).filter((look) => !seenLooks.has(look));
+	for (const look of unseen)
+		seenLooks.add(look);
+	await page.evaluate(markElements, unseen);
+	return unseen.length > 0;
+}
+
+// Makes axe look only at marked elements, and at the contrast of samples of text alone. Without
+// samples it would spend two fifths of its time there. Runs in the page.
+function configureAxe() {
+	const rules = globalThis.axe.getRules().map(({ ruleId: id }) => ({ id,
+		selector: `:is(${globalThis.axe._audit.getRule(id).selector})[data-unseen]` }));
+	globalThis.axe.configure(
+		{ rules: [...rules, { id: 'color-contrast', selector: '[data-sample][data-unseen]' }] });
+}
+
+// Faults that axe finds in marked elements. Line numbers are links as high as the code next to them.
+// target-size allows that ("constrained by the line-height of non-target text"), but axe does not
+// know this exception.
 async function axeFaults(page, rules) {
 	await page.evaluate(
 		() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
 	if (!await page.evaluate(() => 'axe' in globalThis)) {
 		await page.evaluate(AXE);
-		await page.evaluate(() => globalThis.axe.configure(
-			{ rules: [{ id: 'color-contrast', selector: '[data-sample]' }] }));
+		await page.evaluate(configureAxe);
 	}
 	await page.evaluate(markSamplesOfText);
-	const { violations } = await page.evaluate(
-		(chosen) => globalThis.axe.run(document, { resultTypes: ['violations'], ...chosen }), rules);
+	const { violations } = await page.evaluate((chosen) => globalThis.axe.run(
+		{ resultTypes: ['violations'], preload: false, ...chosen }), rules);
 	const isException = (rule, node) => rule.id === 'target-size'
 		&& node.html.includes('class="line-number"');
 	return violations.flatMap((rule) => rule.nodes.filter((node) => !isException(rule, node))
@@ -147,9 +198,11 @@ export function htmlFaults(text) {
 }
 
 // Faults of the open page as it is shown.
-export async function faultsAsShown(page, rules = WCAG) {
+export async function faultsAsShown(page) {
+	await page.evaluate(() => document.querySelectorAll('*').forEach(
+		(element) => element.setAttribute('data-unseen', '')));
 	return [...await page.evaluate(structureFaults), ...await page.evaluate(overflow),
-		...await axeFaults(page, rules)];
+		...await axeFaults(page, WCAG)];
 }
 
 // The content of <main> without parts that differ between visits and without the news that every
@@ -173,19 +226,23 @@ function showsMore() {
 }
 
 // Faults of the open page on a narrow screen in light colours, and on a wide one in dark colours,
-// without and with zoom. A wide screen that shows the same elements as the narrow one needs only
-// the rules about the layout: the others would find the same again.
+// without and with zoom. axe looks only at elements that look unlike all that it has checked before.
+// A wide screen that shows the same elements as the narrow one needs only the rules about the
+// layout: the others would find the same again.
 export async function faultsOf(page) {
 	await page.emulateMedia({ colorScheme: 'light' });
 	await page.setViewportSize(NARROW);
-	await page.evaluate(showsMore);
-	const faults = await faultsAsShown(page);
-	await page.emulateMedia({ colorScheme: 'dark' });
-	for (const size of [ZOOMED, WIDE]) {
+	const hasUnseen = await markUnseen(page), faults = await page.evaluate(structureFaults);
+	for (const size of [NARROW, ZOOMED, WIDE]) {
+		if (size === ZOOMED)
+			await page.emulateMedia({ colorScheme: 'dark' });
 		await page.setViewportSize(size);
-		const rules = size === WIDE && await page.evaluate(showsMore) ? WCAG : LAYOUT;
-		faults.push(...(await faultsAsShown(page, rules))
-			.map((fault) => `${size.width} px: ${fault}`));
+		const found = await page.evaluate(overflow);
+		if (hasUnseen && size !== ZOOMED) {
+			const showsNew = await page.evaluate(showsMore);
+			found.push(...await axeFaults(page, showsNew || size === NARROW ? WCAG : LAYOUT));
+		}
+		faults.push(...found.map((fault) => `${size.width} px: ${fault}`));
 	}
 	return faults;
 }
