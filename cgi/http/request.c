@@ -230,6 +230,7 @@ struct page page_make(struct request *request, const char *title, const char *se
 		.theme = theme_of_name(request_cookie(request, THEME_COOKIE)),
 		.notice = request->notice,
 		.sends_mail = request->config->mail_server[0],
+		.signs_in = request->config->provider_count,
 		.site = request->config->public_url,
 		.contests = contest_line_read(request->db, request->arena),
 		.now_ms = now_ms(),

@@ -246,6 +246,7 @@ struct page {
 	const char *script;             /* one more script, such as "/static/editor.js"; or NULL */
 	const struct page_share *share; /* or NULL */
 	bool sends_mail;                /* the site sends e-mails, so accounts may have an address */
+	bool signs_in;                  /* the site has providers, so users may link accounts */
 	const char *site;               /* "https://example.org", as configured */
 	const struct contest_line *contests; /* cgi/http/contest_line.h; NULL: the site has none */
 	int64_t now_ms;

@@ -25,7 +25,7 @@ scene('a host makes a contest, and participants register', async (come) => {
 	await logInAsAdmin(host);
 	await host.goto('/contests');
 	await host.getByRole('link', { name: 'New contest' }).click();
-	await host.getByLabel('Name', { exact: true }).fill('spring');
+	await host.getByLabel('Name in the address', { exact: true }).fill('spring');
 	await host.getByLabel('Title').fill('Spring contest');
 	await host.getByLabel('Start (UTC)', { exact: true }).fill('2089-03-01T09:00');
 	await host.getByLabel('End (UTC)', { exact: true }).fill('2089-03-01T08:00');
@@ -209,7 +209,7 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 		all.map((one) => one.value)), ['tiles', 'waves', '', '', '']);
 	await host.getByRole('radio', { name: /^With a code/ }).check();
 	await host.getByRole('radio', { name: /^Points by rank/ }).check();
-	await fillAndSend(host, { Name: 'autumn', 'Start (UTC)': minutesFromNow(60),
+	await fillAndSend(host, { 'Name in the address': 'autumn', 'Start (UTC)': minutesFromNow(60),
 		'End (UTC)': minutesFromNow(360), Code: CODE, 'Points of rank 1, 2, …': '10 6',
 		'Freeze the scoreboard, minutes before the end': '60',
 		'Members of a team': '2' }, 'Create the contest');
