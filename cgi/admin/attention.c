@@ -196,7 +196,7 @@ static void add_workers(struct listing *list)
 		else if (worker->online && worker->faults > 0)
 			add_worker(list, worker, "failed", "host",
 				arena_printf(list->request->arena, "/admin/host/%s", worker->name),
-				arena_printf(list->request->arena, "These host checks fail: %s.",
+				arena_printf(list->request->arena, "Podium's checks of this host found faults: %s.",
 					worker->faulty ? worker->faulty : ""));
 	}
 	end_kind(list, "/admin/workers");

@@ -9,6 +9,7 @@
 #include "cgi/page/pages.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "lib/identity/passkey_site.h"
 #include "lib/mail/smtp.h"
 #include "templates/account.h"
 #include "templates/login.h"
@@ -36,6 +37,7 @@ struct account_form account_form_of(const struct request *request)
 {
 	const char *next = request->method == METHOD_POST ? request_form(request, "next")
 													  : request_query(request, "next");
+	struct passkey_site site;
 	return (struct account_form){
 		.config = request->config,
 		.name = request_form_or(request, "name", ""),
@@ -50,6 +52,7 @@ struct account_form account_form_of(const struct request *request)
 		.again_error = form_error(request, "again"),
 		.form_error = form_error(request, ""),
 		.revokes_tokens = request_form_flag(request, "revoke_tokens"),
+		.has_passkey_address = passkey_site_of(request->config->public_url, &site),
 		.can_reset = smtp_is_set(request->config),
 	};
 }

@@ -16,7 +16,8 @@ struct account_form {
 	const char *current_error, *again_error;
 	int64_t tokens; /* number of API tokens, which the form offers to revoke */
 	bool revokes_tokens;
-	bool can_reset; /* the site sends e-mails, so the login page offers one with a link */
+	bool has_passkey_address; /* browsers offer passkeys at the site's address */
+	bool can_reset;           /* the site sends e-mails, so the login page offers one with a link */
 	bool has_password;
 	bool is_confirmed;             /* so the account's page offers to change the password */
 	bool may_register, needs_code; /* the site's registration mode */

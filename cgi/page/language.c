@@ -63,14 +63,14 @@ static const struct language LANGUAGES[] = {
 /* The exit codes of the harness. docs/podium-run.md has the whole table. */
 static const struct exit_meaning EXITS[] = {
 	{ "0", "the result lines end with check: pass or check: fail", "passed or wrong answer" },
-	{ "112", "an answer is wrong", "wrong answer" },
 	{ "0", "the harness exited before it wrote the line check", "runtime error" },
-	{ "110", "a CUDA call failed", "runtime error" },
-	{ "signal", "the harness crashed or was killed", "runtime error or memory limit" },
-	{ "114", "the harness reached its own time limit", "time limit" },
 	{ "2", "the mode is unknown, or the task's files do not load", "internal error" },
+	{ "110", "a CUDA call failed", "runtime error" },
 	{ "111", "the harness could not write its results", "internal error" },
+	{ "112", "an answer is wrong", "wrong answer" },
 	{ "113", "a case is malformed, or its input could not be made", "internal error" },
+	{ "114", "the harness reached its own time limit", "time limit" },
+	{ "signal", "the harness crashed or was killed", "runtime error or memory limit" },
 	{ "others", "the submission raised an error or did not load", "runtime error" },
 };
 

@@ -8,9 +8,9 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const WCAG = { runOnly: { type: 'tag',
 	values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] },
 	rules: { 'target-size': { enabled: true } } };
-// The rules whose answer depends on the width or the colours.
-const LAYOUT = { runOnly: ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable',
-	'target-size'] };
+// The rules whose answer depends on the width or the zoom, and those about colours.
+const SIZES = { runOnly: ['scrollable-region-focusable', 'target-size'] };
+const LAYOUT = { runOnly: [...SIZES.runOnly, 'color-contrast', 'link-in-text-block'] };
 
 // Faults of the page's structure. Runs in the page.
 export function structureFaults() {
@@ -238,10 +238,10 @@ export async function faultsOf(page) {
 			await page.emulateMedia({ colorScheme: 'dark' });
 		await page.setViewportSize(size);
 		const found = await page.evaluate(overflow);
-		if (hasUnseen && size !== ZOOMED) {
-			const showsNew = await page.evaluate(showsMore);
-			found.push(...await axeFaults(page, showsNew || size === NARROW ? WCAG : LAYOUT));
-		}
+		const showsNew = size !== ZOOMED && await page.evaluate(showsMore);
+		const rules = size === ZOOMED ? SIZES : size === NARROW || showsNew ? WCAG : LAYOUT;
+		if (hasUnseen)
+			found.push(...await axeFaults(page, rules));
 		faults.push(...found.map((fault) => `${size.width} px: ${fault}`));
 	}
 	return faults;

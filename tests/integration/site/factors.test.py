@@ -279,7 +279,7 @@ def changes_ask_for_a_factor_after_ten_minutes():
 	client, _ = log_in("ada")
 	use(client, [("code", next_step(secret, "ada"))])
 	age("ada")
-	contains(whole(client.get("/account")).words(), "this needs your second factor again")
+	contains(whole(client.get("/account")).words(), "before you change the password")
 	lacks(client.get("/account").text, 'action="/account/password"')
 	change = [("current", PASSWORD), ("password", "new long one"), ("again", "new long one")]
 	token = client.csrf("/account/security")
