@@ -126,8 +126,9 @@ static void group_pairs(struct arena *arena, struct similarity_view *view)
 							  later = later_side(&view->pairs[i]);
 		if (view->pairs[i].percent < 100)
 			continue;
-		size_t first = find_sharer(sharers, &count, &earlier);
-		join(sharers, count, first, find_sharer(sharers, &count, &later));
+		size_t first = find_sharer(sharers, &count, &earlier),
+			   second = find_sharer(sharers, &count, &later);
+		join(sharers, count, first, second);
 	}
 	view->groups = arena_array(arena, struct similar_group, count + 1);
 	for (size_t leader = 0; leader < count; leader++) {

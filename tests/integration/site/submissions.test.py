@@ -80,7 +80,8 @@ def only_admins_and_its_creators_reach_these_pages():
 		for path in ("/admin/submissions?leaderboard=small", f"/admin/submission/{fast}"):
 			equal((path, client.get(path).status), (path, expected))
 	contains(
-		creator.get("/admin/submissions").words(), "You have no leaderboard and no role on one."
+		creator.get("/admin/submissions").words(),
+		"You have no leaderboard yet, and no role on one.",
 	)
 	for client in (ada, creator):
 		for action in ("hide", "show", "hold", "note"):
