@@ -7,8 +7,8 @@ import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { faultsOf } from './checks.mjs';
 import { chip, closeBrowser, codeField, codeIn, createLeaderboard, editLeaderboard, fileField,
-	fillAndSend, logIn, logInAsAdmin, oneTimePassword, openMenu, operate, PASSWORD, recordStates, register,
-	RIGHT, RUN_LIMIT_MS, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf,
+	fillAndSend, logIn, logInAsAdmin, oneTimePassword, openMenu, operate, PASSWORD, recordStates,
+	register, RIGHT, RUN_LIMIT_MS, scene, setDeadline, SLOW, sourceFile, submit, taskZip, verdictOf,
 	WRONG } from './visitor.mjs';
 
 after(closeBrowser);
@@ -26,6 +26,7 @@ before(() => {
 	operate('task', 'load', '--unchecked', copy);
 	rmSync(folder, { recursive: true });
 });
+
 const MOST_CLICKS = 4;
 const HOSTILE = '<b title="">Tom & "Jerry"</b></textarea><script>alert(1)</script>';
 
