@@ -60,9 +60,24 @@ def until(condition, limit_s=120, explain=lambda: ""):
 	return value
 
 
+def differing(got, expected):
+	"""Both values, but of two lists only the elements that the other one lacks. A list of all rows
+	of a database would hide them."""
+	if isinstance(got, list) and isinstance(expected, list):
+		return [one for one in got if one not in expected], [
+			one for one in expected if one not in got
+		]
+	if isinstance(got, tuple) and isinstance(expected, tuple) and len(got) == len(expected):
+		return tuple(zip(*map(differing, got, expected), strict=True))
+	return got, expected
+
+
 def equal(got, expected):
 	if got != expected:
-		raise AssertionError(f"got {got!r}, expected {expected!r}")
+		said = got, expected
+		if len(repr(said)) > 2000:
+			said = differing(got, expected)
+		raise AssertionError(f"got {said[0]!r}, expected {said[1]!r}")
 
 
 def contains(text, part):

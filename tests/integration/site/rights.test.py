@@ -25,7 +25,7 @@ from small_task import (  # noqa: E402
 	task_zip,
 	zip_of,
 )
-from tap import equal, run, test  # noqa: E402
+from tap import equal, run, test, until  # noqa: E402
 
 settings = tempfile.NamedTemporaryFile("w", suffix=".conf")
 settings.write(
@@ -629,6 +629,8 @@ def make_papers():
 		"SELECT l.id, c.id, 0 FROM leaderboards l, contests c WHERE l.name = 'small' "
 		"AND c.name = 'judged'"
 	)
+	# The site stores final standings that are missing, within a few seconds.
+	until(lambda: value("SELECT standings_stored FROM contests WHERE name = 'over'") == "1")
 	ok(creator.post("/admin/invites", [("action", "make"), ("leaderboard", "club")]))
 	made["invite"], made["code"] = sql("SELECT id, code FROM invites")[0]
 	made["hook"] = ok(creator.post("/admin/leaderboard/small/hooks", HOOK)).location.rsplit("/", 1)[
