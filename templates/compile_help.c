@@ -92,7 +92,8 @@ static const struct document *find_heading_page(const struct document *document,
 		return document;
 	for (size_t i = 0; i < compiler.document_count; i++)
 		if (strcmp(compiler.documents[i].file, document->file) == 0
-			&& has_heading(&compiler.documents[i], id))
+			&& (has_heading(&compiler.documents[i], id)
+				|| strcmp(compiler.documents[i].section, id) == 0))
 			return &compiler.documents[i];
 	return NULL;
 }
@@ -237,7 +238,8 @@ static const char *find_section(const char *text, const char *section)
 	return NULL;
 }
 
-/* The part of a file that is on the document's page. */
+/* The part of a file that is on the document's page, without a heading that only introduces others,
+ * because the page's title says the same. */
 static const char *part_of(const struct document *document, const char *text)
 {
 	const char *from = text, *end = NULL;
@@ -247,6 +249,10 @@ static const char *part_of(const struct document *document, const char *text)
 			complain(document->section, "section");
 			return "";
 		}
+		const char *content = from + strcspn(from, "\n");
+		content += strspn(content, "\n");
+		if (strncmp(content, "## ", 3) == 0)
+			from = content;
 	}
 	for (size_t i = 0; i < compiler.document_count; i++) {
 		const struct document *other = &compiler.documents[i];
@@ -425,16 +431,28 @@ static const char *first_sentence(const char *html)
 {
 	html += strspn(html, "\n");
 	const char *text = strncmp(html, "<p>", 3) == 0 ? html + 3 : "";
-	const char *end = strstr(text, ". ");
-	return end && end < text + strcspn(text, "<")
-		? arena_strndup(compiler.arena, text, (size_t)(end - text) + 1)
-		: "";
+	size_t length = strcspn(text, "<"), end = 0;
+	while (end < length && (text[end] != '.' || !isspace((unsigned char)text[end + 1])))
+		end++;
+	return end < length ? arena_strndup(compiler.arena, text, end + 1) : "";
 }
 
 static const char *title_of(const char *section)
 {
 	const char *title = part_between(strstr(section, "<a "), ">", "</a></h");
 	return title + strspn(title, "\n");
+}
+
+/* Lines may break after each "/" of an address. */
+static const char *breakable(const char *address)
+{
+	cleanup_buffer struct buffer out = { 0 };
+	for (; *address; address++)
+		if (*address == '/')
+			buffer_text(&out, "/<wbr>");
+		else
+			buffer_byte(&out, *address);
+	return arena_strdup(compiler.arena, buffer_string(&out));
 }
 
 /* A link to a section opens it, because the section's id is inside the fold. */
@@ -446,7 +464,7 @@ static void fold_section(struct buffer *out, const char *html, size_t length, bo
 	size_t method = strcspn(title, " "); /* of "GET /api/v1"; an object has none */
 	if (title[method] && title[method + 1] == '/')
 		title = arena_printf(compiler.arena, "<span class=\"method\">%.*s</span> %s", (int)method,
-			title, title + method + 1);
+			title, breakable(title + method + 1));
 	buffer_printf(out,
 		"<details%s>\n<summary><h%c>%s</h%c> <span class=\"hint\">%s</span></summary>\n"
 		"<div id=\"%s\">%s</div>\n</details>\n",

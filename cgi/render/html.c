@@ -248,7 +248,7 @@ void html_moment(struct buffer *out, int64_t ms)
 	format_iso(text, ms);
 	if (!*text)
 		return;
-	buffer_printf(out, "<time datetime=\"%s\">%.*s %.*s UTC</time>", text, date_length, text,
+	buffer_printf(out, "<time datetime=\"%s\">%.*s %.*s</time>", text, date_length, text,
 		clock_length, text + date_length + 1);
 }
 

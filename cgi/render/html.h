@@ -50,7 +50,7 @@ void html_points(struct buffer *out, double points);                     /* 43, 
 void html_bytes(struct buffer *out, int64_t bytes);                      /* 12.5 kB */
 void html_utc(struct buffer *out, int64_t ms);                           /* 2026-11-21 06:10 UTC */
 void html_date(struct buffer *out, int64_t ms);                          /* 2026-11-21 */
-void html_moment(struct buffer *out, int64_t ms); /* 2026-11-21 06:10:20 UTC, a <time> element */
+void html_moment(struct buffer *out, int64_t ms); /* 2026-11-21 06:10:20 in UTC, a <time> element */
 void html_iso(struct buffer *out, int64_t ms);    /* 2026-11-21T06:10:20.123Z */
 void html_relative(struct buffer *out, int64_t ms, int64_t now_ms); /* 3 minutes ago */
 void html_time(struct buffer *out, int64_t ms, int64_t now_ms);     /* a <time> element with both */
