@@ -2,6 +2,7 @@
  * their submissions. */
 #include "cgi/page/language.h"
 
+#include "cgi/page/help.h"
 #include "cgi/page/pages.h"
 #include "cgi/page/shown_leaderboard.h"
 #include "lib/base/quote.h"
@@ -16,8 +17,8 @@ static const struct language LANGUAGES[] = {
 		.example_name = "submission.py",
 		.command = "python3 eval.py MODE CASEFILE",
 		.defines = "custom_kernel(data)",
-		.contract = "In the task's reference.py, generate_input makes its argument, and "
-					"check_implementation checks what it returns.",
+		.contract = "In the task's \"reference.py\", \"generate_input\" makes its argument, and "
+					"\"check_implementation\" checks what it returns.",
 		.example = "#!POPCORN leaderboard vectoradd_py\n"
 				   "#!POPCORN gpus H200\n"
 				   "import torch\n"
@@ -34,9 +35,9 @@ static const struct language LANGUAGES[] = {
 		.command = "./eval.out MODE CASEFILE",
 		.defines = "output_t custom_kernel(input_t data)",
 		.contract =
-			"nvcc compiles it together with eval.cu. The task's task.h defines the two types. "
-			"In its reference.cuh, generate_input makes the argument, and "
-			"check_implementation checks what the function returns.",
+			"nvcc compiles it together with \"eval.cu\". The task's \"task.h\" defines the two "
+			"types. In its \"reference.cuh\", \"generate_input\" makes the argument, and "
+			"\"check_implementation\" checks what the function returns.",
 		.example =
 			"//!POPCORN leaderboard twice_cu\n"
 			"//!POPCORN gpus H200\n"
@@ -62,8 +63,9 @@ static const struct language LANGUAGES[] = {
 
 /* The exit codes of the harness. docs/podium-run.md has the whole table. */
 static const struct exit_meaning EXITS[] = {
-	{ "0", "the result lines end with check: pass or check: fail", "passed or wrong answer" },
-	{ "0", "the harness exited before it wrote the line check", "runtime error" },
+	{ "0", "the result lines end with \"check: pass\" or \"check: fail\"",
+		"passed or wrong answer" },
+	{ "0", "the harness exited before it wrote the line \"check\"", "runtime error" },
 	{ "2", "the mode is unknown, or the task's files do not load", "internal error" },
 	{ "110", "a CUDA call failed", "runtime error" },
 	{ "111", "the harness could not write its results", "internal error" },
@@ -72,6 +74,13 @@ static const struct exit_meaning EXITS[] = {
 	{ "114", "the harness reached its own time limit", "time limit" },
 	{ "signal", "the harness crashed or was killed", "runtime error or memory limit" },
 	{ "others", "the submission raised an error or did not load", "runtime error" },
+};
+
+static const struct help_heading HEADINGS[] = {
+	{ "example", "Example" },
+	{ "files", "Files" },
+	{ "verdicts", "Verdicts" },
+	{ 0 },
 };
 
 static const char RESULT_LINES[] = "test-count: 2\n"
@@ -140,6 +149,7 @@ int page_language(struct request *request)
 	view.file_count = files_of(request->arena, language, &view.files);
 	struct page page =
 		page_make(request, arena_printf(request->arena, "%s harness", view.title), "help");
+	page.help_headings = HEADINGS;
 	language_page(&request->body, &page, &view);
 	request->may_be_cached = true;
 	return 0;

@@ -470,7 +470,7 @@ def each_language_shows_its_harness():
 		equal(answer.status, 200)
 		contains(answer.words(), "custom_kernel")
 		contains(answer.text, '<span class="keyword">')
-		contains(answer.text, 'data-copy="example"')
+		contains(answer.text, 'data-copy="submission"')
 		for name in names:
 			contains(answer.text, f'id="{name}-L1"')
 			contains(answer.text, f'data-copy="{name}-source"')
