@@ -238,8 +238,8 @@ static const char *find_section(const char *text, const char *section)
 	return NULL;
 }
 
-/* The part of a file that is on the document's page, without a heading that only introduces others,
- * because the page's title says the same. */
+/* The part of a file that is on the document's page, without the section's heading, because the
+ * page's title says the same. */
 static const char *part_of(const struct document *document, const char *text)
 {
 	const char *from = text, *end = NULL;
@@ -249,10 +249,7 @@ static const char *part_of(const struct document *document, const char *text)
 			complain(document->section, "section");
 			return "";
 		}
-		const char *content = from + strcspn(from, "\n");
-		content += strspn(content, "\n");
-		if (strncmp(content, "## ", 3) == 0)
-			from = content;
+		from += strcspn(from, "\n");
 	}
 	for (size_t i = 0; i < compiler.document_count; i++) {
 		const struct document *other = &compiler.documents[i];
@@ -426,15 +423,22 @@ static const char *part_between(const char *text, const char *before, const char
 	return arena_strndup(compiler.arena, from, (size_t)(strstr(from, after) - from));
 }
 
-/* The first sentence of a paragraph without marks; "" if there is none. */
+/* The first sentence of a paragraph, without tags; "" if there is none. */
 static const char *first_sentence(const char *html)
 {
+	cleanup_buffer struct buffer out = { 0 };
 	html += strspn(html, "\n");
-	const char *text = strncmp(html, "<p>", 3) == 0 ? html + 3 : "";
-	size_t length = strcspn(text, "<"), end = 0;
-	while (end < length && (text[end] != '.' || !isspace((unsigned char)text[end + 1])))
-		end++;
-	return end < length ? arena_strndup(compiler.arena, text, end + 1) : "";
+	if (strncmp(html, "<p>", 3) != 0)
+		return "";
+	bool has_ended = false;
+	for (html += 3; !has_ended && strncmp(html, "</p>", 4) != 0; html++) {
+		if (*html == '<')
+			html = strchr(html, '>');
+		else
+			buffer_byte(&out, *html);
+		has_ended = *html == '.' && strchr(" \n<", html[1]);
+	}
+	return arena_strdup(compiler.arena, buffer_string(&out));
 }
 
 static const char *title_of(const char *section)
@@ -456,19 +460,21 @@ static const char *breakable(const char *address)
 }
 
 /* A link to a section opens it, because the section's id is inside the fold. */
-static void fold_section(struct buffer *out, const char *html, size_t length, bool is_call)
+static void fold_section(
+	struct buffer *out, const char *html, size_t length, bool is_call, char level)
 {
 	const char *section = arena_strndup(compiler.arena, html, length);
 	const char *id = part_between(section, "id=\"", "\""), *title = title_of(section);
 	const char *content = strstr(section, "</a></h") + strlen("</a></h2>");
 	size_t method = strcspn(title, " "); /* of "GET /api/v1"; an object has none */
 	if (title[method] && title[method + 1] == '/')
-		title = arena_printf(compiler.arena, "<span class=\"method\">%.*s</span> %s", (int)method,
-			title, breakable(title + method + 1));
+		title = arena_printf(compiler.arena,
+			"<span class=\"method\" data-method=\"%.*s\">%.*s</span> %s", (int)method, title,
+			(int)method, title, breakable(title + method + 1));
 	buffer_printf(out,
 		"<details%s>\n<summary><h%c>%s</h%c> <span class=\"hint\">%s</span></summary>\n"
 		"<div id=\"%s\">%s</div>\n</details>\n",
-		is_call ? " class=\"call\"" : "", section[2], title, section[2],
+		is_call ? " class=\"call\"" : "", level, title, level,
 		is_call ? first_sentence(content) : "", id, content);
 }
 
@@ -483,38 +489,53 @@ static void fold_sections(struct buffer *out, const struct document *document, c
 {
 	bool is_list = document == compiler.documents, is_api = strcmp(document->file, "api") == 0;
 	const char *heading = find_heading(html, is_api);
-	if (*document->section)
-		buffer_printf(out,
-			"<p>Open an entry to read it. <a href=\"%s\">The API</a> explains tokens, values and "
-			"errors.</p>\n",
-			path_of(find_document(document->file, strlen(document->file))));
+	bool is_flat = !strstr(html, "<h2 id="); /* then the calls have the second level */
 	buffer_append(out, html, heading ? (size_t)(heading - html) : strlen(html));
 	for (const char *next; heading; heading = next) {
 		next = find_heading(heading + 1, is_api);
 		size_t length = next ? (size_t)(next - heading) : strlen(heading);
 		bool is_call = heading[2] == '3';
 		if (is_call || is_folded(document, title_of(heading)))
-			fold_section(out, heading, length, is_call);
+			fold_section(out, heading, length, is_call, is_flat ? '2' : heading[2]);
 		else
 			print_section(out, heading, length, is_list);
 	}
 }
 
-/* The pages of a file with parts end with links to each other, which the file itself lacks. */
-static void print_parts(struct buffer *out, const struct document *document)
+/* Where the readers of the API go from each of its pages. */
+static const struct {
+	const char *page, *next[2];
+} NEXT[] = {
+	{ "api", { "api-leaderboards", "api-submissions" } },
+	{ "api-leaderboards", { "api-submissions", "ranking-data" } },
+	{ "api-contests", { "contests", "api-objects" } },
+	{ "api-submissions", { "api-objects", "podium" } },
+	{ "api-administration", { "api-objects-for-admins", "publishing" } },
+	{ "api-objects", { "api-leaderboards", "api-submissions" } },
+	{ "api-objects-for-admins", { "api-administration", "api-objects" } },
+};
+
+/* The item about a page in the list of pages. */
+static const char *item_of(const char *list, const char *page)
 {
-	size_t pages = 0;
-	for (size_t i = 0; i < compiler.document_count; i++)
-		pages += strcmp(compiler.documents[i].file, document->file) == 0;
-	if (pages < 2)
-		return;
-	buffer_text(out, "<section class=\"panel\">\n<h2 id=\"next\">Next</h2>\n<ul>\n");
-	for (size_t i = 0; i < compiler.document_count; i++) {
-		const struct document *other = &compiler.documents[i];
-		if (other != document && strcmp(other->file, document->file) == 0)
-			buffer_printf(out, "<li><a href=\"%s\">%s</a></li>\n", path_of(other), other->title);
+	const char *link = strstr(list, arena_printf(compiler.arena, "<li><a href=\"/help/%s\"", page));
+	return link ? arena_strndup(compiler.arena, link, (size_t)(strstr(link, "</li>") - link)) : "";
+}
+
+/* The generated pages of the API have no last section in their file. */
+static void print_next(struct buffer *out, const struct document *document)
+{
+	cleanup_buffer struct buffer list = { 0 };
+	for (size_t i = 0; i < COUNT(NEXT); i++) {
+		if (strcmp(NEXT[i].page, document->name) != 0)
+			continue;
+		render_document(compiler.documents, &list);
+		buffer_printf(out,
+			"<section class=\"panel\">\n<h2 id=\"next\">Next</h2>\n<ul>\n%s</li>\n%s</li>\n"
+			"</ul>\n</section>\n",
+			item_of(buffer_string(&list), NEXT[i].next[0]),
+			item_of(buffer_string(&list), NEXT[i].next[1]));
 	}
-	buffer_text(out, "</ul>\n</section>\n");
 }
 
 /* ---- the C file ---- */
@@ -557,7 +578,7 @@ static void print_pages(FILE *out)
 		print_tables(&tables, buffer_string(&html));
 		print_code(&code, buffer_string(&tables));
 		fold_sections(&folded, document, buffer_string(&code));
-		print_parts(&folded, document);
+		print_next(&folded, document);
 		fprintf(out, "\t{\n\t\t.name = \"%s\",\n\t\t.title = ", i ? document->name : "");
 		print_literal(out, document->title ? document->title : "");
 		fprintf(out, ",\n\t\t.html = ");

@@ -99,6 +99,20 @@ def a_part_of_a_long_document_is_a_page_and_the_rest_leaves_it_out():
 
 
 @test
+def an_entry_of_the_api_says_what_it_is():
+	withdraw = (
+		'<h3><span class="method" data-method="DELETE">DELETE</span> '
+		'/api/v1/contests/{name}/registration</h3> <span class="hint">Withdraw a registration '
+	)
+	for page, entry in (
+		("contests", withdraw),
+		("objects", '<h2>Rank</h2> <span class="hint">An entry of a ranking.</span>'),
+		("objects", '<h2>CaseTimes</h2> <span class="hint">The times of one case: submission b '),
+	):
+		contains(re.sub(r"<wbr>|\n", "", read(f"/help/api-{page}").text), entry)
+
+
+@test
 def every_link_of_every_page_leads_somewhere():
 	pages, ids = {}, {}
 
