@@ -538,6 +538,63 @@ static void print_next(struct buffer *out, const struct document *document)
 	}
 }
 
+/* ---- line breaks ---- */
+
+enum { most_unbroken_characters = 24 };
+
+static const char *const UNITS[] = { "%", "ns", "µs", "ms", "s", "min", "h", "B", "kB", "KiB", "MB",
+	"MiB", "GB", "GiB", "px" };
+
+static bool is_unit(const char *text)
+{
+	for (size_t i = 0; i < COUNT(UNITS); i++) {
+		size_t length = strlen(UNITS[i]);
+		if (strncmp(text, UNITS[i], length) == 0 && !isalnum((unsigned char)text[length]))
+			return true;
+	}
+	return false;
+}
+
+/* Code stays on one line in the style sheet. Longer code breaks after these characters. */
+static void print_inline_code(struct buffer *out, const char *html, const char *end)
+{
+	size_t characters = 0;
+	for (const char *at = html; at < end; at++) {
+		characters += ((unsigned char)*at & 0xc0) != 0x80; /* the first byte of a character */
+		if (*at == '&')
+			at += strcspn(at, ";");
+	}
+	for (; html < end; html++) {
+		buffer_byte(out, *html);
+		bool is_address = *html == '/' && (html[1] == '/' || html[-1] == '/');
+		if (characters > most_unbroken_characters && strchr(" /(,", *html) && !is_address)
+			buffer_text(out, "<wbr>");
+	}
+}
+
+/* Keeps short code, and a number and its unit, on one line. */
+static void print_unbroken(struct buffer *out, const char *html)
+{
+	while (*html) {
+		const char *end = html + 1;
+		if (strncmp(html, "<pre", 4) == 0) {
+			end = strstr(html, "</pre>");
+		} else if (strncmp(html, "<code>", 6) == 0) {
+			end = strstr(html, "</code>");
+			buffer_text(out, "<code>");
+			print_inline_code(out, html + 6, end);
+			html = end;
+		} else if (*html == '<') {
+			end = strchr(html, '>');
+		} else if (isdigit((unsigned char)*html) && html[1] == ' ' && is_unit(html + 2)) {
+			buffer_printf(out, "%c\u00a0", *html);
+			html = end = html + 2;
+		}
+		buffer_append(out, html, (size_t)(end - html));
+		html = end;
+	}
+}
+
 /* ---- the C file ---- */
 
 static void print_literal(FILE *out, const char *text)
@@ -573,16 +630,18 @@ static void print_pages(FILE *out)
 	fprintf(out, "const struct help_page help_pages[] = {\n");
 	for (size_t i = 0; i < compiler.document_count; i++) {
 		struct document *document = &compiler.documents[i];
-		cleanup_buffer struct buffer html = { 0 }, tables = { 0 }, code = { 0 }, folded = { 0 };
+		cleanup_buffer struct buffer html = { 0 }, tables = { 0 }, code = { 0 }, folded = { 0 },
+									 whole = { 0 };
 		render_document(document, &html);
 		print_tables(&tables, buffer_string(&html));
 		print_code(&code, buffer_string(&tables));
 		fold_sections(&folded, document, buffer_string(&code));
 		print_next(&folded, document);
+		print_unbroken(&whole, buffer_string(&folded));
 		fprintf(out, "\t{\n\t\t.name = \"%s\",\n\t\t.title = ", i ? document->name : "");
 		print_literal(out, document->title ? document->title : "");
 		fprintf(out, ",\n\t\t.html = ");
-		print_literal(out, buffer_string(&folded));
+		print_literal(out, buffer_string(&whole));
 		fprintf(out, ",\n");
 		print_headings(out, document);
 		fprintf(out, "\t},\n");

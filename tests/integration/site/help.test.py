@@ -252,6 +252,16 @@ def code_has_a_button_that_copies_it():
 
 
 @test
+def short_code_and_a_number_with_its_unit_stay_on_one_line():
+	long = "`https://podium.example.org/a b/c`"
+	done, out = compiled(a=f"# A\n\n`runs - 1` in 0.4 µs, {long}, 3 samples.\n\n    a 1 s / x\n")
+	equal((done.returncode, done.stderr), (0, ""))
+	contains(out, "<code>runs - 1</code> in 0.4\u00a0µs")
+	contains(out, "<code>https://podium.example.org/<wbr>a <wbr>b/<wbr>c</code>, 3 samples")
+	contains(out, "a 1 s / x")
+
+
+@test
 def links_to_pages_that_the_site_does_not_serve_become_text():
 	done, out = compiled("a", a="# A\n\n[b](b.md#x), [c](judge.md#y).\n", b="# B\n", judge="# J\n")
 	equal((done.returncode, done.stderr), (0, ""))
