@@ -380,40 +380,38 @@ static void print_code(struct buffer *out, const char *html)
 /* How the titles of folded sections begin that the contents of a page leave out. */
 static const char details[] = "Details";
 
-/* Sections that are folded: of a page or of all, and how their titles begin. */
+/* Sections that are folded: of a page or of all, how their titles begin, and their level. */
 static const struct {
 	const char *page, *title;
+	char level;
 } FOLDS[] = {
-	{ NULL, details },
-	{ "api", "Errors" },
-	{ "popcorn", "For " },
-	{ "publishing", "" },
-	{ "ranking-page", "Addresses " },
-	{ "terminal", "Look closer" },
-	{ "terminal", "Cancel " },
-	{ "terminal", "Check " },
-	{ "terminal", "In your shell" },
+	{ NULL, details, '2' },
+	{ "api", "Errors", '2' },
+	{ "popcorn", "For ", '2' },
+	{ "publishing", "", '3' },
+	{ "ranking-page", "Addresses ", '2' },
+	{ "terminal", "Look closer", '2' },
+	{ "terminal", "Cancel ", '2' },
+	{ "terminal", "Check ", '2' },
+	{ "terminal", "In your shell", '2' },
 };
 
 /* The last section of a page: where its readers go from there. */
 static const char next_title[] = "Next";
 
-static bool is_folded(const struct document *document, const char *title)
+static bool is_folded(const struct document *document, const char *title, char level)
 {
-	if (strncmp(title, "The usual order", strlen("The usual order")) == 0
-		|| strncmp(title, next_title, strlen(next_title)) == 0)
-		return false;
 	for (size_t i = 0; i < COUNT(FOLDS); i++)
 		if ((!FOLDS[i].page || strcmp(FOLDS[i].page, document->name) == 0)
+			&& FOLDS[i].level == level
 			&& strncmp(title, FOLDS[i].title, strlen(FOLDS[i].title)) == 0)
 			return true;
 	return false;
 }
 
-static const char *find_heading(const char *html, bool with_third)
+static const char *find_heading(const char *html)
 {
-	const char *second = strstr(html, "<h2 id=");
-	const char *third = with_third ? strstr(html, "<h3 id=") : NULL;
+	const char *second = strstr(html, "<h2 id="), *third = strstr(html, "<h3 id=");
 	return second && (!third || second < third) ? second : third;
 }
 
@@ -488,14 +486,14 @@ static void print_section(struct buffer *out, const char *html, size_t length, b
 static void fold_sections(struct buffer *out, const struct document *document, const char *html)
 {
 	bool is_list = document == compiler.documents, is_api = strcmp(document->file, "api") == 0;
-	const char *heading = find_heading(html, is_api);
+	const char *heading = find_heading(html);
 	bool is_flat = !strstr(html, "<h2 id="); /* then the calls have the second level */
 	buffer_append(out, html, heading ? (size_t)(heading - html) : strlen(html));
 	for (const char *next; heading; heading = next) {
-		next = find_heading(heading + 1, is_api);
+		next = find_heading(heading + 1);
 		size_t length = next ? (size_t)(next - heading) : strlen(heading);
-		bool is_call = heading[2] == '3';
-		if (is_call || is_folded(document, title_of(heading)))
+		bool is_call = is_api && heading[2] == '3';
+		if (is_call || is_folded(document, title_of(heading), heading[2]))
 			fold_section(out, heading, length, is_call, is_flat ? '2' : heading[2]);
 		else
 			print_section(out, heading, length, is_list);
