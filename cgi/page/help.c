@@ -66,6 +66,11 @@ static int show_help(struct request *request, const struct help_page *help)
 		.sha256 = arena_strndup(request->arena, embedded_podium_sha256, sha256_digits),
 		.download_bytes = program_bytes(),
 	};
+	const char *fold = view.has_download ? strstr(view.html, "<details") : NULL;
+	if (fold) {
+		view.start = arena_strndup(request->arena, view.html, (size_t)(fold - view.html));
+		view.html = fold;
+	}
 	help_page(&request->body, &page, &view);
 	request->may_be_cached = true;
 	return 0;

@@ -36,6 +36,7 @@ struct help_view {
 	const char *html; /* with the site's address */
 	/* About the program podium for download, on the page about the terminal. */
 	bool has_download;
+	const char *start;   /* what comes before it: the HTML up to the first fold */
 	const char *machine; /* "x86-64": the machines that it runs on */
 	const char *sha256;
 	int64_t download_bytes;

@@ -372,14 +372,14 @@ scene('the help copies the commands of an example and marks the section in view'
 	const page = await come();
 	await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
 	await page.goto('/help/terminal');
-	const section = main(page).locator('#submit ~ .snippet').first();
+	const section = main(page).locator('[id="3-submit"] ~ .snippet').first();
 	assert.match(await section.locator('pre').textContent(), /^\$ sed [^]*\nPassed\./m);
 	await section.getByRole('button', { name: 'Copy' }).click();
 	await main(page).getByText('Copied').waitFor();
 	assert.match(await page.evaluate(() => navigator.clipboard.readText()),
 		/^sed -i .*\npodium submit mine\.py --wait$/);
 	const marked = () => page.locator('.sections [aria-current]').allTextContents();
-	for (const title of ['Come back later', 'Sign in']) {
+	for (const title of ['Come back later', '1. Sign in']) {
 		await page.locator('.sections').getByRole('link', { name: title }).click();
 		await page.waitForFunction((wanted) =>
 			document.querySelector('.sections [aria-current]')?.textContent === wanted, title);
@@ -391,9 +391,9 @@ scene('the help copies the commands of an example and marks the section in view'
 	await looksRight(page);
 	await page.setViewportSize({ width: 390, height: 844 });
 	await page.getByRole('button', { name: 'open the menu of the help' }).click();
-	await page.locator('.sections').getByRole('link', { name: 'Submit' }).click();
+	await page.locator('.sections').getByRole('link', { name: '3. Submit' }).click();
 	await page.locator('.sections').waitFor({ state: 'hidden' });
-	assert.match(page.url(), /#submit$/);
+	assert.match(page.url(), /#3-submit$/);
 });
 
 // ---- one ranking has the same numbers everywhere ----
