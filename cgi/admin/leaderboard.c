@@ -272,7 +272,8 @@ static int note_closed_devices(struct request *request, struct leaderboard_form 
 	return rc;
 }
 
-/* Lists the GPU models that workers offer now, and the chosen models that no worker offers. */
+/* Lists the GPU models that workers offer now, and the chosen models that no worker offers.
+ * `chosen` NULL: not chosen yet, and then the only model is. */
 static int list_devices(struct request *request, struct leaderboard_form *form, const char **chosen,
 	size_t chosen_count)
 {
@@ -289,7 +290,7 @@ static int list_devices(struct request *request, struct leaderboard_form *form, 
 			.model = offered[i].model,
 			.product = offered[i].product,
 			.workers = offered[i].workers,
-			.chosen = names_contain(chosen, chosen_count, offered[i].model),
+			.chosen = chosen ? names_contain(chosen, chosen_count, offered[i].model) : count == 1,
 		};
 	}
 	for (size_t i = 0; i < chosen_count; i++)
