@@ -190,7 +190,7 @@ benchmarks: [{number: 4444}]
 	await page.goto(fresh(`/leaderboard/${board}?version=1`));
 	await page.getByRole('row', { name }).first().waitFor();
 	await admin.goto(`/admin/leaderboard/${board}/publishing`);
-	await press(admin, 'Freeze the ranking now…');
+	await press(admin, 'Freeze now…');
 	await admin.getByText('The public ranking stays as it was').waitFor();
 	await press(admin, 'Change it');
 	await page.goto(fresh(`/leaderboard/${board}`));
