@@ -234,6 +234,7 @@ static int show_submission(struct request *request, struct admin_submission_view
 	}
 	split_outcomes(request->arena, &row);
 	view->row = &row;
+	view->is_admin = request->viewer.role == ROLE_ADMIN;
 	view->note = view->note ? view->note : row.note ? row.note : "";
 	struct page page = form_page_make(request,
 		arena_printf(request->arena, "Submission %lld, for admins", (long long)row.id), "admin");
@@ -243,7 +244,7 @@ static int show_submission(struct request *request, struct admin_submission_view
 
 int page_admin_submission(struct request *request)
 {
-	struct admin_submission_view view = { .reason = "" };
+	struct admin_submission_view view = { .action = "", .reason = "" };
 	int rc = check_may_moderate(request);
 	return rc ? rc : show_submission(request, &view);
 }
@@ -362,7 +363,8 @@ static int run_submission_action(struct request *request, const char *action)
 int action_admin_submission(struct request *request)
 {
 	const char *action = request_form_or(request, "action", "");
-	struct admin_submission_view view = { .reason = request_form_or(request, "reason", ""),
+	struct admin_submission_view view = { .action = action,
+		.reason = request_form_or(request, "reason", ""),
 		.note = request_form(request, "note") };
 	bool asked = false;
 	int rc = check_may_moderate(request);

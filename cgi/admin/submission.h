@@ -41,7 +41,8 @@ struct submissions_view {
 
 struct admin_submission_view {
 	const struct admin_submission *row;
-	const char *reason, *note; /* as typed, or stored */
+	const char *action, *reason, *note; /* as sent, or stored */
+	bool is_admin;
 	const char *field, *error; /* the rejected field and the reason, or NULL */
 };
 

@@ -104,12 +104,15 @@ scenes('an admin must confirm hiding a submission, and can go back', async (come
 	await register(author, `author${suffix()}`);
 	const number = await submit(author, board, { code: RIGHT, mode: 'Test' });
 	await page.goto(`/admin/submission/${number}`);
-	await fillAndSend(page, { Reason: 'It "copies" <b>.' }, 'Hide…');
+	const hide = async () => {
+		await page.getByLabel('Hide').check();
+		await fillAndSend(page, { Reason: 'It "copies" <b>.' }, 'Take it out of the ranking…');
+	};
+	await hide();
 	await page.getByRole('heading', { name: `Hide submission ${number}?` }).waitFor();
 	assert.deepEqual(await faultsFor(page, options), []);
 	await page.getByRole('link', { name: 'Cancel' }).click();
-	await page.getByRole('button', { name: 'Hide…' }).waitFor();
-	await fillAndSend(page, { Reason: 'It "copies" <b>.' }, 'Hide…');
+	await hide();
 	await page.getByRole('button', { name: 'Hide it', exact: true }).click();
 	await page.getByText('The submission is hidden and not ranked').waitFor();
 	await page.getByText('Its author reads: “It "copies" <b>.”').waitFor();

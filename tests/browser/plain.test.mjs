@@ -245,7 +245,8 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 	await go(admin, String(number));
 	await fillAndSend(admin, { Note: 'looked at' }, 'Save note');
 	await admin.getByText('looked at').waitFor();
-	await fillAndSend(admin, { Reason: 'It is quick.' }, 'Hold for review…');
+	await admin.getByLabel('Hold for review').check();
+	await fillAndSend(admin, { Reason: 'It is quick.' }, 'Take it out of the ranking…');
 	await press(admin, /^Hold it/);
 	await author.goto(`/leaderboard/${board}`);
 	await author.getByText(/^Nobody is ranked/).waitFor();
