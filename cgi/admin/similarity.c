@@ -182,7 +182,7 @@ int page_similarity(struct request *request)
 		return rc;
 	group_pairs(request->arena, &view);
 	struct page page = page_make(request,
-		arena_printf(request->arena, "Similar submissions to %s", leaderboard.name), "admin");
+		arena_printf(request->arena, "Similar submissions on %s", leaderboard.name), "admin");
 	similarity_page(&request->body, &page, &view);
 	return 0;
 }

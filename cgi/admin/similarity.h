@@ -6,6 +6,8 @@
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/similarity/similarity.h"
 
+enum { similar_members_shown = 5 }; /* of a group, besides the first; a fold has the others */
+
 /* A submission of a group. */
 struct similar_member {
 	const char *user;
