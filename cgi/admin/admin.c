@@ -38,7 +38,7 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	INTEGER(struct admin_leaderboard, version),
 	INTEGER(struct admin_leaderboard, submissions),
 	TEXT(struct admin_leaderboard, gpus),
-	INTEGER(struct admin_leaderboard, offered),
+	TEXT(struct admin_leaderboard, missing),
 };
 #define RIGHT SQL_RIGHT("l")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
@@ -49,8 +49,9 @@ static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LE
 	"COALESCE(c.submissions, 0) AS submissions, "
 	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position SEPARATOR ', ') FROM leaderboard_gpus g "
 	"WHERE g.leaderboard_id = l.id) AS gpus, "
-	"EXISTS (SELECT 1 FROM leaderboard_gpus g JOIN gpus o ON o.model = g.gpu "
-	"WHERE g.leaderboard_id = l.id AND o.seen_at" SQL_IS_ONLINE ") AS offered "
+	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position SEPARATOR ', ') FROM leaderboard_gpus g "
+	"WHERE g.leaderboard_id = l.id AND NOT EXISTS (SELECT 1 FROM gpus o WHERE o.model = g.gpu "
+	"AND o.seen_at" SQL_IS_ONLINE ")) AS missing "
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN users u ON u.id = l.creator_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id WHERE " MAY_SEE_LEADERBOARD

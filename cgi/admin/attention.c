@@ -13,6 +13,12 @@
 
 enum { kinds = 9, most_of_a_kind = 5, recent_ms = 7 * 24 * 3600 * 1000 };
 
+/* A GPU model that no worker offers, and how many leaderboards have it beside others. */
+struct missing_model {
+	const char *name;
+	int64_t leaderboards;
+};
+
 struct listing {
 	struct request *request;
 	const struct attention_source *source;
@@ -134,14 +140,19 @@ static void add_questions(struct listing *list, const struct database_answer *an
 	end_kind(list, "/admin#leaderboards");
 }
 
+static bool takes_submissions(const struct admin_leaderboard *board)
+{
+	return !board->ended && board->accepting && !board->archived;
+}
+
 static const char *why_no_device(struct arena *arena, const struct admin_leaderboard *board)
 {
-	bool is_open = !board->ended && board->accepting && !board->archived;
-	if (!is_open || board->offered)
+	if (!takes_submissions(board))
 		return NULL;
 	if (board->gpus)
-		return arena_printf(
-			arena, "No worker offers %s, so its jobs wait for a device.", board->gpus);
+		return board->missing && strcmp(board->missing, board->gpus) == 0 ? arena_printf(
+				   arena, "No worker offers %s, so its jobs wait for a device.", board->gpus)
+																		  : NULL;
 	return strcmp(board->visibility, "hidden") == 0
 		? NULL
 		: "It has no device, so it takes no submissions.";
@@ -164,6 +175,57 @@ static void add_waiting_boards(struct listing *list)
 					.at_ms = TIME_NULL,
 					.action = "Choose devices" });
 	}
+	end_kind(list, "/admin#leaderboards");
+}
+
+static void count_model(struct missing_model *models, size_t *count, const char *name)
+{
+	size_t i = 0;
+	while (i < *count && strcmp(models[i].name, name) != 0)
+		i++;
+	if (i == *count)
+		models[(*count)++] = (struct missing_model){ .name = name };
+	models[i].leaderboards++;
+}
+
+/* Lists the models missing from leaderboards with other devices; add_waiting_boards has the rest.
+ */
+static size_t find_missing_models(const struct listing *list, struct missing_model **models)
+{
+	const struct attention_source *source = list->source;
+	struct arena *arena = list->request->arena;
+	size_t most = 0, count = 0;
+	for (size_t i = 0; i < source->leaderboard_count; i++)
+		most += source->leaderboards[i].missing ? strlen(source->leaderboards[i].missing) : 0;
+	*models = arena_array(arena, struct missing_model, most + 1);
+	for (size_t i = 0; i < source->leaderboard_count; i++) {
+		const struct admin_leaderboard *board = &source->leaderboards[i];
+		if (!board->missing || !takes_submissions(board) || board->right < RIGHT_CHANGE
+			|| strcmp(board->missing, board->gpus) == 0)
+			continue;
+		char *rest = arena_strdup(arena, board->missing), *name;
+		while ((name = strsep(&rest, ",")))
+			count_model(*models, &count, name + strspn(name, " "));
+	}
+	return count;
+}
+
+static void add_missing_models(struct listing *list)
+{
+	struct arena *arena = list->request->arena;
+	struct missing_model *models;
+	size_t count = find_missing_models(list, &models);
+	for (size_t i = 0; i < count; i++)
+		add_attention(list,
+			(struct attention){ .state = "waiting",
+				.word = "no device",
+				.subject = models[i].name,
+				.path = "/admin#leaderboards",
+				.sentence =
+					arena_printf(arena, "No worker offers this model, so its jobs on %s wait.",
+						plural(arena, models[i].leaderboards, "leaderboard")),
+				.at_ms = TIME_NULL,
+				.action = "See leaderboards" });
 	end_kind(list, "/admin#leaderboards");
 }
 
@@ -196,7 +258,8 @@ static void add_workers(struct listing *list)
 		else if (worker->online && worker->faults > 0)
 			add_worker(list, worker, "failed", "host",
 				arena_printf(list->request->arena, "/admin/host/%s", worker->name),
-				arena_printf(list->request->arena, "Podium's checks of this host found faults: %s.",
+				arena_printf(list->request->arena, "%s in the checks of this host: %s.",
+					plural(list->request->arena, worker->faults, "fault"),
 					worker->faulty ? worker->faulty : ""));
 	}
 	end_kind(list, "/admin/workers");
@@ -249,12 +312,9 @@ static void add_webhooks(struct listing *list, const struct database_answer *ans
 size_t attention_list(struct request *request, const struct attention_source *source,
 	const struct attention **attention)
 {
-	size_t most = source->checks->count + source->internal_errors->count + source->quarantine->count
-		+ source->webhooks->count + source->questions->count + source->leaderboard_count
-		+ source->worker_count + kinds;
 	struct listing list = { .request = request,
 		.source = source,
-		.items = arena_array(request->arena, struct attention, most) };
+		.items = arena_array(request->arena, struct attention, kinds * (most_of_a_kind + 1)) };
 	add_held(&list);
 	if (is_admin(request)) {
 		add_workers(&list);
@@ -264,6 +324,7 @@ size_t attention_list(struct request *request, const struct attention_source *so
 	add_questions(&list, source->questions);
 	add_checks(&list, source->checks);
 	add_waiting_boards(&list);
+	add_missing_models(&list);
 	add_webhooks(&list, source->webhooks);
 	*attention = list.items;
 	return list.count;

@@ -1,5 +1,6 @@
 /* What needs attention, at the top of the panel: held results, workers and devices in trouble,
- * internal errors, questions, failed checks, leaderboards without a device, failing webhooks. */
+ * internal errors, questions, failed checks, leaderboards without a device, GPU models that no
+ * worker offers, failing webhooks. */
 #ifndef PODIUM_CGI_ADMIN_ATTENTION_H
 #define PODIUM_CGI_ADMIN_ATTENTION_H
 
@@ -10,8 +11,8 @@ struct admin_leaderboard {
 	const char *name, *creator; /* creator NULL: none */
 	int64_t right, deadline_ms, ended, accepting, archived, version, submissions;
 	const char *visibility;
-	const char *gpus; /* "H200, CPU"; NULL: none chosen */
-	int64_t offered;  /* whether a worker offers one of them */
+	const char *gpus;    /* "H200, CPU"; NULL: none chosen */
+	const char *missing; /* those that no worker offers; NULL: none */
 };
 
 struct admin_worker {

@@ -206,6 +206,16 @@ def a_leaderboard_without_a_device_is_listed_for_its_creator():
 
 
 @test
+def a_model_that_no_worker_offers_is_listed_once_for_all_leaderboards():
+	appears(
+		"INSERT INTO leaderboard_gpus (leaderboard_id, gpu, position) SELECT id, 'B300', 1 "
+		"FROM leaderboards",
+		("no device", "B300", "/admin#leaderboards", "See leaderboards"),
+		"DELETE FROM leaderboard_gpus WHERE gpu = 'B300'",
+	)
+
+
+@test
 def failing_webhooks_are_resumed_from_the_list():
 	sql(
 		"INSERT INTO webhooks (leaderboard_id, name, address, form, events, secret) SELECT id, "
