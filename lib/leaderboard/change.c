@@ -429,7 +429,7 @@ static int create_body(struct database *db, void *context, struct error *error)
 			leaderboard_deadline_words(change->arena, deadline_ms));
 	const char *detail = arena_printf(change->arena, "%s; devices: %s%s; %s",
 		settings->hidden          ? "hidden"
-			: settings->unchecked ? "public without a check"
+			: settings->unchecked ? "public, not checked"
 								  : "public once its check passes",
 		leaderboard_gpu_words(change->arena, change->gpus, change->gpu_count), deadline,
 		plural(change->arena, (int64_t)change->draft.content_count, "file"));

@@ -818,7 +818,7 @@ def podium_admin_needs_its_flag_to_publish_without_a_check():
 	equal(site.manage("task", "load", "--unchecked", tasks / "unsound"), "unsound: created.\n")
 	equal(stored("unsound"), ["public", "1"])
 	contains(
-		notes("unsound", "leaderboard.create")[0], "public without a check; devices: CPU; 5 files"
+		notes("unsound", "leaderboard.create")[0], "public, not checked; devices: CPU; 5 files"
 	)
 	(tasks / "sum" / "eval.py").write_text(HARNESS + "\n")
 	contains(
