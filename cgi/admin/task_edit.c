@@ -11,6 +11,15 @@
 
 #include <string.h>
 
+int task_text_rows(const char *text)
+{
+	enum { least = 12, most = 30 };
+	int rows = 1;
+	for (; *text && rows < most; text++)
+		rows += *text == '\n';
+	return rows < least ? least : rows;
+}
+
 static const char DEFINITION[] = "definition", DESCRIPTION[] = "description";
 
 /* The stored task, and the one that the author has typed. */

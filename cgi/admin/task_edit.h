@@ -49,4 +49,7 @@ struct task_edit_form {
 	const struct task_preview *preview; /* NULL: none yet */
 };
 
+/* The rows of a field for the text: 12 to 30. */
+int task_text_rows(const char *text);
+
 #endif
