@@ -160,7 +160,7 @@ for (const scripts of [true, false]) {
 		await look();
 		await button(page, 'Remove the app…').click();
 		await button(page, 'Remove').click();
-		await main(page).getByText('You have no passkeys.').waitFor();
+		await main(page).getByRole('heading', { name: 'Passkeys off' }).waitFor();
 		await logOut(page);
 		await page.goto('/login');
 		await fillAndSend(page, { Name: name, Password: PASSWORD }, 'Log in');

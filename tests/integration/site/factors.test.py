@@ -131,7 +131,7 @@ def audit(user):
 @test
 def an_app_is_set_up_with_its_first_code_and_its_key_is_never_shown_again():
 	ada = member("ada")
-	contains(whole(ada.get("/account/security")).words(), "You have no passkeys.")
+	contains(whole(ada.get("/account/security")).words(), "Passkeys off")
 	ada.post("/account/security/app", form="/account/security")
 	page = whole(ada.get("/account/security/app"))
 	contains(page.text, '<svg viewBox="0 0')
