@@ -13,23 +13,17 @@
 #include <string.h>
 
 const struct webhook_event_kind webhook_event_kinds[] = {
-	{ .name = "record", .meaning = "a result set a record", .bit = HEARS_RECORD },
-	{ .name = "ranked", .meaning = "a result entered the ranking", .bit = HEARS_RANKED },
-	{ .name = "job", .meaning = "a job of any mode got its verdict", .bit = HEARS_JOB },
-	{ .name = "opened", .meaning = "a leaderboard opened for submissions", .bit = HEARS_OPENED },
-	{ .name = "ended", .meaning = "a leaderboard ended or was closed", .bit = HEARS_ENDED },
-	{ .name = "contest_started", .meaning = "a contest started", .bit = HEARS_CONTEST_STARTED },
-	{ .name = "contest_ended", .meaning = "a contest ended", .bit = HEARS_CONTEST_ENDED },
-	{ .name = "standings_final",
-		.meaning = "a contest’s standings became final",
-		.bit = HEARS_STANDINGS_FINAL },
-	{ .name = "asked", .meaning = "a participant asked a question", .bit = HEARS_ASKED },
-	{ .name = "answered",
-		.meaning = "a question was answered for everybody",
-		.bit = HEARS_ANSWERED },
-	{ .name = "announced",
-		.meaning = "an announcement on a leaderboard began",
-		.bit = HEARS_ANNOUNCED },
+	{ "Results", "record", "a result set a record", HEARS_RECORD },
+	{ "Results", "ranked", "a result entered the ranking", HEARS_RANKED },
+	{ "Results", "job", "a job of any mode got its verdict", HEARS_JOB },
+	{ "Leaderboards", "opened", "a leaderboard opened for submissions", HEARS_OPENED },
+	{ "Leaderboards", "ended", "a leaderboard ended or was closed", HEARS_ENDED },
+	{ "Leaderboards", "announced", "an announcement on a leaderboard began", HEARS_ANNOUNCED },
+	{ "Contests", "contest_started", "a contest started", HEARS_CONTEST_STARTED },
+	{ "Contests", "contest_ended", "a contest ended", HEARS_CONTEST_ENDED },
+	{ "Contests", "standings_final", "a contest’s standings became final", HEARS_STANDINGS_FINAL },
+	{ "Questions", "asked", "a participant asked a question", HEARS_ASKED },
+	{ "Questions", "answered", "a question was answered for everybody", HEARS_ANSWERED },
 };
 const size_t webhook_event_kind_count = COUNT(webhook_event_kinds);
 

@@ -36,7 +36,7 @@ enum webhook_event_bit {
 	HEARS_ALL = 2047
 };
 struct webhook_event_kind {
-	const char *name, *meaning;
+	const char *group, *name, *meaning; /* a group has consecutive kinds */
 	enum webhook_event_bit bit;
 };
 extern const struct webhook_event_kind webhook_event_kinds[];
