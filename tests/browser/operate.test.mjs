@@ -37,7 +37,7 @@ scenes('an admin rejudges the best result, previews and applies it', async (come
 		assert.equal((await page.locator('.form .field > label:not(.choice):visible')
 			.allTextContents()).join(', '), asked);
 	}
-	await page.getByRole('button', { name: 'Rejudge', exact: true }).click();
+	await page.getByRole('button', { name: 'Measure again' }).click();
 	await page.waitForURL(/\/admin\/rejudgings\/\d+$/);
 	for (let tries = 0; tries < 600 && !await page.getByText('waits for you').count(); tries++) {
 		await new Promise((done) => setTimeout(done, 200));
