@@ -262,6 +262,6 @@ scenes('an admin invites, announces and notes, as the audit log shows', 'ruled',
 		await admin.getByRole('row', { name: words }).first().waitFor();
 	}
 	await admin.goto('/admin/workers');
-	await go(admin, /^Last 24 hours/);
+	await go(admin, /^last 24 hours/);
 	await admin.getByRole('heading', { level: 1 }).waitFor();
 });
