@@ -35,9 +35,21 @@ static const struct style *style_of(size_t style)
 	return &STYLES[style <= chart_record ? style : chart_record];
 }
 
+/* Lines that would only be a tangle of colors: gray and thin. */
+static bool is_quiet(size_t style, bool is_own)
+{
+	return style >= chart_strong && style < chart_styles && !is_own;
+}
+
 static int line_width(size_t style, bool is_own)
 {
-	return style < chart_styles && !is_own ? 2 : 4;
+	return is_quiet(style, is_own) ? 1 : style < chart_styles && !is_own ? 2 : 4;
+}
+
+/* The reader's own line is solid: its rings already tell it apart. */
+static const char *line_dash(size_t style, bool is_own)
+{
+	return is_own ? "none" : style_of(style)->dash;
 }
 
 static const char *mark_dash(const struct chart_mark *mark)
@@ -45,9 +57,11 @@ static const char *mark_dash(const struct chart_mark *mark)
 	return mark->is_bound ? "2 3" : "10 3 2 3";
 }
 
-static void class_of(struct buffer *out, size_t style)
+static void class_of(struct buffer *out, size_t style, bool is_own)
 {
-	if (style < chart_styles)
+	if (is_quiet(style, is_own))
+		buffer_text(out, "quiet");
+	else if (style < chart_styles)
 		buffer_printf(out, "line-%zu", style + 1);
 	else
 		buffer_text(out, "record");
@@ -104,12 +118,13 @@ static bool logarithmic_ticks(
 
 static struct chart_scale logarithmic_scale(double low, double high)
 {
-	static const double multiples[] = { 1, 2, 5 };
+	static const double many[] = { 1, 1.5, 2, 3, 4, 5, 7 }, multiples[] = { 1, 2, 5 };
 	double margin = pow(high / low, .04);
 	struct chart_scale scale = {
 		.low = low / margin, .high = high * margin, .is_logarithmic = true
 	};
-	if (!logarithmic_ticks(&scale, multiples, COUNT(multiples), 1))
+	if (!logarithmic_ticks(&scale, many, COUNT(many), 1)
+		&& !logarithmic_ticks(&scale, multiples, COUNT(multiples), 1))
 		for (int every = 1; !logarithmic_ticks(&scale, multiples, 1, every); every++)
 			;
 	return scale;
@@ -179,6 +194,7 @@ static const struct moment_step {
 	{ 12 * HOUR, 0, 0 },
 	{ DAY, 0, 0 },
 	{ 2 * DAY, 0, 0 },
+	{ 3 * DAY, 0, 0 },
 	{ 7 * DAY, 0, 4 * DAY },
 	{ 14 * DAY, 0, 4 * DAY },
 	{ MONTH, 1, 0 },
@@ -310,13 +326,12 @@ static struct ends ends_of(const struct chart *chart)
 	return ends;
 }
 
-/* Whether a mark is close enough to the lines to be drawn. On a logarithmic scale, the farthest
- * such mark leaves the lines at least a third of the height, unless the lines are almost equal. */
+/* Whether a mark is close enough to the lines to be drawn. On a logarithmic scale, a mark on each
+ * side leaves the lines at least half of the height. */
 static bool is_near(const struct ends *ends, double ns)
 {
-	const double least_times = 1.5, most_times = 30;
-	double range = ends->high / ends->low,
-		   times = fmin(fmax(least_times, range * range), most_times);
+	const double least_times = 1.5;
+	double times = fmax(least_times, sqrt(ends->high / ends->low));
 	return ns >= ends->low / times && ns <= ends->high * times;
 }
 
@@ -404,31 +419,84 @@ static void draw_x_axis(const struct drawing *drawing)
 	}
 }
 
-/* Lines fall from left to right. Bounds lie below them, so their names are on the left; the other
- * marks have their names on the right. If a name would cover the previous one, only the legend has
- * it. */
+/* A short name stands right of the plot, where room is left for it; a longer one ends there, above
+ * its line. */
+static void draw_label(const struct drawing *drawing, double y, const char *class, const char *name)
+{
+	enum { most_outside = 8 };
+	bool is_outside = strlen(name) <= most_outside;
+	buffer_printf(drawing->out,
+		"<text class=\"%s\" x=\"100%%\" y=\"%.4g%%\" dx=\"%s\" dy=\"%s\" "
+		"text-anchor=\"%s\">",
+		class, y, is_outside ? ".5em" : "0", is_outside ? ".35em" : "-.4em",
+		is_outside ? "start" : "end");
+	html_text(drawing->out, name);
+	buffer_text(drawing->out, "</text>");
+}
+
 static void draw_marks(const struct drawing *drawing)
 {
-	const double name_height = 7; /* percent */
-	double last_y[2] = { INFINITY, INFINITY };
 	for (size_t i = 0; i < drawing->chart->mark_count; i++) {
 		const struct chart_mark *mark = &drawing->chart->marks[i];
 		if (!chart_has_room(drawing->chart, mark))
 			continue;
-		double y = chart_y(drawing, mark->ns), *last = &last_y[mark->is_bound];
+		double y = chart_y(drawing, mark->ns);
 		buffer_printf(drawing->out,
-			"<g class=\"mark-%s\"><line x2=\"100%%\" y1=\"%.4g%%\" y2=\"%.4g%%\" "
-			"stroke=\"currentColor\" stroke-dasharray=\"%s\"/>",
+			"<line class=\"mark-%s\" x2=\"100%%\" y1=\"%.4g%%\" y2=\"%.4g%%\" "
+			"stroke=\"currentColor\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>",
 			mark->is_bound ? "bound" : "time", y, y, mark_dash(mark));
-		if (fabs(*last - y) >= name_height) {
-			buffer_printf(drawing->out,
-				"<text x=\"%s\" y=\"%.4g%%\" dy=\"-.4em\" text-anchor=\"%s\">",
-				mark->is_bound ? "0" : "100%", y, mark->is_bound ? "start" : "end");
-			html_text(drawing->out, mark->name);
-			buffer_text(drawing->out, "</text>");
-			*last = y;
+	}
+}
+
+/* Lines fall from left to right, so the lower left corner has room. */
+static void draw_bound_label(
+	const struct drawing *drawing, const struct chart_mark *mark, bool has_room)
+{
+	double y = has_room ? chart_y(drawing, mark->ns) : 100;
+	buffer_printf(drawing->out,
+		"<text class=\"mark-bound\" x=\"0\" y=\"%.4g%%\" dx=\".4em\" dy=\"-.4em\">%s", y,
+		has_room ? "" : "↓ ");
+	html_text(drawing->out, mark->name);
+	if (!has_room) {
+		format_text time;
+		format_duration_ns(time, mark->ns);
+		buffer_printf(drawing->out, ", %s", time);
+	}
+	buffer_text(drawing->out, "</text>");
+}
+
+static double own_end(const struct chart *chart)
+{
+	for (size_t i = 0; i < chart->line_count; i++)
+		for (size_t p = chart->lines[i].is_own ? chart->lines[i].count : 0; p-- > 0;)
+			if (point_is_shown(&chart->lines[i].points[p]))
+				return chart->lines[i].points[p].ns;
+	return NAN;
+}
+
+/* Names stand above all lines. If a name would cover the previous one or "you", only the legend has
+ * it. */
+static void draw_names(const struct drawing *drawing)
+{
+	const struct chart *chart = drawing->chart;
+	const double name_height = 7; /* percent */
+	double own_ns = chart->names ? NAN : own_end(chart), last_y = INFINITY;
+	double own_y = isfinite(own_ns) ? chart_y(drawing, own_ns) : INFINITY;
+	if (isfinite(own_ns))
+		draw_label(drawing, own_y, "you", "you");
+	for (size_t i = 0; i < chart->mark_count; i++) {
+		const struct chart_mark *mark = &chart->marks[i];
+		bool has_room = chart_has_room(chart, mark);
+		if (mark->is_bound) {
+			if (has_room || mark->ns < drawing->y.low)
+				draw_bound_label(drawing, mark, has_room);
+			continue;
 		}
-		buffer_text(drawing->out, "</g>");
+		double y = chart_y(drawing, mark->ns);
+		if (!has_room || fabs(last_y - y) < name_height || fabs(own_y - y) < name_height)
+			continue;
+		draw_label(drawing, y, "mark-time", mark->name);
+		last_y = y;
 	}
 }
 
@@ -438,11 +506,11 @@ static void draw_line(const struct drawing *drawing, const struct chart_line *li
 {
 	const char *next = "M";
 	buffer_text(drawing->out, "<path class=\"");
-	class_of(drawing->out, line->style);
+	class_of(drawing->out, line->style, line->is_own);
 	buffer_printf(drawing->out,
 		"\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"%d\" stroke-dasharray=\"%s\" "
 		"vector-effect=\"non-scaling-stroke\" d=\"",
-		line_width(line->style, line->is_own), style_of(line->style)->dash);
+		line_width(line->style, line->is_own), line_dash(line->style, line->is_own));
 	for (size_t i = 0; i < line->count; i++) {
 		if (!point_is_shown(&line->points[i]))
 			continue;
@@ -502,8 +570,8 @@ static void define_shapes(const struct drawing *drawing)
 	buffer_text(drawing->out, "</defs>");
 }
 
-/* Draws rings around the points of the reader's own line, and "you" beside the last point, or above
- * it at the edge. */
+/* Draws rings around the points of the reader's own line. Without a time axis, "you" stands beside
+ * the last point, or above it at the edge. */
 static void draw_own(const struct drawing *drawing, const struct chart_line *line)
 {
 	const struct chart_point *last = NULL;
@@ -517,7 +585,7 @@ static void draw_own(const struct drawing *drawing, const struct chart_line *lin
 			chart_x(drawing, last->x), chart_y(drawing, last->ns));
 	}
 	bool has_room = last && chart_x(drawing, last->x) < 90; /* percent */
-	if (last)
+	if (last && drawing->chart->names)
 		buffer_printf(drawing->out,
 			"<text class=\"you\" x=\"%.4g%%\" y=\"%.4g%%\" dx=\"%s\" dy=\"%s\" "
 			"text-anchor=\"%s\">you</text>",
@@ -529,7 +597,9 @@ static void draw_shapes(const struct drawing *drawing, const struct chart_line *
 {
 	if (line->style >= chart_styles)
 		return;
-	buffer_printf(drawing->out, "<g class=\"line-%zu\">", line->style + 1);
+	buffer_text(drawing->out, "<g class=\"");
+	class_of(drawing->out, line->style, line->is_own);
+	buffer_text(drawing->out, "\">");
 	for (size_t i = 0; i < line->count; i++) {
 		if (!point_is_shown(&line->points[i]))
 			continue;
@@ -549,9 +619,10 @@ void html_chart(struct buffer *out, const struct chart *chart)
 	if (!find_scales(&drawing))
 		return;
 	/* The padding in style.css leaves room for the axes' labels. */
-	buffer_text(out,
-		"<svg class=\"chart\" role=\"img\" width=\"100%\" height=\"300\" overflow=\"visible\" "
-		"aria-label=\"");
+	buffer_printf(out,
+		"<svg class=\"chart%s\" role=\"img\" width=\"100%%\" height=\"300\" overflow=\"visible\" "
+		"aria-label=\"",
+		chart->names ? "" : " over-time");
 	html_attribute(out, chart->alternative);
 	buffer_text(out, "\">");
 	define_shapes(&drawing);
@@ -560,6 +631,7 @@ void html_chart(struct buffer *out, const struct chart *chart)
 	draw_marks(&drawing);
 	draw_lines(&drawing);
 	for_each_line(&drawing, draw_shapes);
+	draw_names(&drawing);
 	buffer_text(out, "</svg>");
 }
 
@@ -567,11 +639,11 @@ void html_chart_key(struct buffer *out, size_t style, bool is_own)
 {
 	const struct style *look = style_of(style);
 	buffer_text(out, "<svg class=\"chart-key ");
-	class_of(out, style);
+	class_of(out, style, is_own);
 	buffer_printf(out,
 		"\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path d=\"M0 7h38\" fill=\"none\" "
 		"stroke=\"currentColor\" stroke-width=\"%d\" stroke-dasharray=\"%s\"/>",
-		line_width(style, is_own), look->dash);
+		line_width(style, is_own), line_dash(style, is_own));
 	if (look->shape) {
 		draw_shape(out, look);
 		buffer_text(out, " transform=\"translate(19 7)\"/>");
@@ -587,7 +659,8 @@ void html_chart_mark_key(struct buffer *out, const struct chart_mark *mark)
 {
 	buffer_printf(out,
 		"<svg class=\"chart-key mark-%s\" width=\"38\" height=\"14\" aria-hidden=\"true\"><path "
-		"d=\"M0 7h38\" fill=\"none\" stroke=\"currentColor\" stroke-dasharray=\"%s\"/></svg>",
+		"d=\"M0 7h38\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\" "
+		"stroke-dasharray=\"%s\"/></svg>",
 		mark->is_bound ? "bound" : "time", mark_dash(mark));
 }
 

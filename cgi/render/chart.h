@@ -17,8 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Line styles: 0 to chart_styles - 1, and chart_record, which is thicker and has no shape. */
-enum { chart_styles = 10, chart_record = chart_styles, chart_most_ticks = 8 };
+/* Line styles: 0 to chart_styles - 1, and chart_record, which is thicker and has no shape. Styles
+ * from chart_strong on are gray and thin, except for the reader's own line. */
+enum { chart_styles = 10, chart_strong = 3, chart_record = chart_styles, chart_most_ticks = 8 };
 /* No device resolves shorter times. They are drawn at the axis's end, so that a result of 1 ns does
  * not squeeze all others. */
 enum { chart_least_ns = 10 };
@@ -60,7 +61,8 @@ struct chart {
 	size_t mark_count;
 };
 
-/* Whether a mark is close enough to the lines to be drawn; a distant mark would flatten them. */
+/* Whether a mark is close enough to the lines to be drawn; a distant mark would flatten them. An
+ * arrow at the lower edge tells of a distant bound. */
 bool chart_has_room(const struct chart *chart, const struct chart_mark *mark);
 
 /* An axis: the values at its ends, and its ticks. */

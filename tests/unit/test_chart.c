@@ -71,6 +71,7 @@ static void durations_have_ticks_at_round_numbers(void **state)
 		{ 900e3, 1.2e6, "0.9 ms, 1.0 ms, 1.1 ms, 1.2 ms" },
 		{ 1e3, 1e3, "0.990 µs, 0.995 µs, 1.000 µs, 1.005 µs, 1.010 µs" },
 		{ 2, 7, "2 ns, 3 ns, 4 ns, 5 ns, 6 ns, 7 ns" },
+		{ 14e3, 85e3, "15 µs, 20 µs, 30 µs, 40 µs, 50 µs, 70 µs" },
 		{ 1e3, 90e3, "1 µs, 2 µs, 5 µs, 10 µs, 20 µs, 50 µs, 100 µs" },
 		{ 1, 1e10, "1 ns, 100 ns, 10 µs, 1 ms, 100 ms, 10 s" },
 		{ 1e2, 1e6, "100 ns, 1 µs, 10 µs, 100 µs, 1 ms" },
@@ -110,6 +111,7 @@ static void moments_have_ticks_at_round_times(void **state)
 		{ "2026-11-21 06:10", "2026-11-21 10:10", "07:00, 08:00, 09:00, 10:00" },
 		{ "2026-11-20 22:00", "2026-11-21 09:00", "21 Nov, 03:00, 06:00, 09:00" },
 		{ "2026-11-30 12:00", "2026-12-04 12:00", "1 Dec, 2 Dec, 3 Dec, 4 Dec" },
+		{ "2026-11-15", "2026-11-29", "15 Nov, 18 Nov, 21 Nov, 24 Nov, 27 Nov" },
 		{ "2026-11-01", "2026-12-01", "2 Nov, 9 Nov, 16 Nov, 23 Nov, 30 Nov" },
 		{ "2026-01-31", "2026-05-31", "Feb 2026, Mar 2026, Apr 2026, May 2026" },
 		{ "2023-05-01", "2026-05-01", "2024, 2025, 2026" },
@@ -331,6 +333,7 @@ static void your_own_line_differs_in_more_than_its_colour(void **state)
 	assert_true(strstr(svg, "<path class=\"line-1\"") < strstr(svg, "<path class=\"line-2\""));
 	assert_int_equal(times(svg, "<circle"), 3);
 	assert_int_equal(times(svg, ">you</text>"), 1);
+	assert_contains(svg, "stroke-width=\"4\" stroke-dasharray=\"none\"");
 	cleanup_buffer struct buffer own = { 0 }, other = { 0 };
 	html_chart_key(&own, 1, true);
 	html_chart_key(&other, 1, false);
@@ -338,11 +341,28 @@ static void your_own_line_differs_in_more_than_its_colour(void **state)
 	assert_int_equal(times(other.data, "<circle"), 0);
 }
 
+static void only_the_first_three_and_the_readers_own_line_stand_out(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t style;
+		bool is_own;
+		const char *start;
+	} cases[] = { { 2, false, "class=\"chart-key line-3\"" },
+		{ 3, false, "class=\"chart-key quiet\"" }, { 3, true, "class=\"chart-key line-4\"" },
+		{ chart_record, false, "class=\"chart-key record\"" } };
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		cleanup_buffer struct buffer out = { 0 };
+		html_chart_key(&out, cases[i].style, cases[i].is_own);
+		assert_contains(out.data, cases[i].start);
+	}
+}
+
 static void marks_are_aligned_and_named_where_there_is_room(void **state)
 {
 	(void)state;
 	const struct chart_line line = { .style = 0, POINTS({ 0, 100 }, { 1e7, 50 }) };
-	const struct chart_mark marks[] = { { "far <below>", 1, true }, { "a bound", 25, true },
+	const struct chart_mark marks[] = { { "far <below>", 1, true }, { "a bound", 40, true },
 		{ "a <time>", 120, false }, { "another", 121, false } };
 	const struct chart chart = { .id = "x",
 		.alternative = "",
@@ -354,9 +374,10 @@ static void marks_are_aligned_and_named_where_there_is_room(void **state)
 	cleanup_free char *svg = drawn(&chart);
 	for (size_t i = 0; i < COUNT(marks); i++)
 		assert_int_equal(chart_has_room(&chart, &marks[i]), room[i]);
-	assert_int_equal(times(svg, "class=\"mark-bound\""), 1);
-	assert_int_equal(times(svg, "class=\"mark-time\""), 2);
+	assert_int_equal(times(svg, "<line class=\"mark-bound\""), 1);
+	assert_int_equal(times(svg, "<line class=\"mark-time\""), 2);
 	assert_contains(svg, ">a bound</text>");
+	assert_contains(svg, ">↓ far &lt;below&gt;, 1.000 ns</text>");
 	assert_contains(svg, ">a &lt;time&gt;</text>");
 	assert_int_equal(times(svg, ">another</text>"), 0); /* it would overlap the previous name */
 	const struct chart equal = { .id = "x",
@@ -426,6 +447,7 @@ int main(void)
 		cmocka_unit_test(every_line_is_distinguishable_without_colour),
 		cmocka_unit_test(the_record_line_is_thicker_and_below_the_users),
 		cmocka_unit_test(your_own_line_differs_in_more_than_its_colour),
+		cmocka_unit_test(only_the_first_three_and_the_readers_own_line_stand_out),
 		cmocka_unit_test(marks_are_aligned_and_named_where_there_is_room),
 		cmocka_unit_test(names_and_the_text_alternative_are_escaped),
 		cmocka_unit_test(a_bar_is_as_long_as_its_share),
