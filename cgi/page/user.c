@@ -87,7 +87,8 @@ static void count_places(struct user_view *view)
 		for (size_t k = 0; k < i && !again; k++)
 			again = view->places[k].leaderboard_id == view->places[i].leaderboard_id;
 		view->leaderboards += !again;
-		view->first_places += view->places[i].place == 1;
+		if (view->places[i].place <= user_medals)
+			view->medals[view->places[i].place - 1]++;
 		view->records += view->places[i].is_record == 1;
 	}
 }

@@ -18,6 +18,7 @@ struct user_place {
 	double score_ns, score_err_ns;
 };
 
+enum { user_medals = 3 };
 struct user_view {
 	int64_t id;
 	const char *name;
@@ -26,7 +27,8 @@ struct user_view {
 	/* The newest first, at most 500. user_group_places makes those of one leaderboard adjacent. */
 	struct user_place *places;
 	size_t count;
-	size_t leaderboards, first_places, records; /* among these places */
+	size_t leaderboards, records; /* among these places */
+	size_t medals[user_medals];   /* gold, silver, bronze */
 	struct activity activity;
 };
 

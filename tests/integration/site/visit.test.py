@@ -230,7 +230,7 @@ def the_front_page_is_searched_by_name_summary_and_device():
 @test
 def a_user_without_anything_has_a_page_that_says_so():
 	page = look(anyone, "/user/fay").words()
-	contains(page, "First places 0")
+	contains(page, "Medals 0 gold, 0 silver, 0 bronze")
 	lacks(page, "Activity")
 	lacks(page, "The weeks as a table")
 	sql("INSERT INTO users (name, password_hash) VALUES ('gus', '!')")
@@ -243,7 +243,7 @@ def a_users_results_match_the_rankings():
 		section(anyone, "/user/cyd", "Best results"), "over ended 1 of 4 1.000 µs ± unknown H200"
 	)
 	page = look(anyone, "/user/dora").words()
-	contains(page, "Ranked on 1 leaderboard First places 0 Submissions")
+	contains(page, "Ranked on 1 leaderboard Medals 0 gold, 1 silver, 0 bronze Last 12 months")
 	contains(
 		section(anyone, "/user/dora", "Best results"), "over ended 2 of 4 2.000 µs ± unknown H200"
 	)
@@ -282,7 +282,7 @@ def the_devices_of_a_leaderboard_stand_together():
 	)
 	said = "over ended 2 of 4 2.000 µs ± unknown H200 just now 1 of 1 3.000 µs ± unknown A100"
 	contains(section(anyone, "/user/dora", "Best results"), said)
-	contains(look(anyone, "/user/dora").words(), "Ranked on 2 leaderboards First places 1")
+	contains(look(anyone, "/user/dora").words(), "Ranked on 2 leaderboards Medals 1 gold, 1 silver")
 	sql(
 		"DELETE FROM ranking WHERE gpu = 'A100'; DELETE g FROM leaderboard_gpus g JOIN "
 		"leaderboards l ON l.id = g.leaderboard_id WHERE l.name = 'over' AND g.gpu = 'A100'; "
@@ -347,7 +347,7 @@ def each_week_of_the_last_year_has_a_row():
 	words = section(anyone, "/user/bob", "Activity")
 	contains(words, f"Week of Submissions {monday} {before + 1} {earlier} 12 Weeks begin")
 	contains(words, f"{before + 13} submissions on 3 days, at most 9 on one day")
-	contains(look(anyone, "/user/bob").words(), f"Submissions in 12 months {before + 13}")
+	contains(look(anyone, "/user/bob").words(), f"Last 12 months {before + 13} submissions")
 
 
 @test
