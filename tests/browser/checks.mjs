@@ -10,7 +10,7 @@ const WCAG = { runOnly: { type: 'tag',
 	rules: { 'target-size': { enabled: true } } };
 // The rules whose answer depends on the width or the zoom, and those about colours.
 const SIZES = { runOnly: ['scrollable-region-focusable', 'target-size'] };
-const LAYOUT = { runOnly: [...SIZES.runOnly, 'color-contrast', 'link-in-text-block'] };
+const LAYOUT = [...SIZES.runOnly, 'color-contrast', 'link-in-text-block'];
 
 // Faults of the page's structure. Runs in the page.
 export function structureFaults() {
@@ -95,7 +95,7 @@ function markSamplesOfText() {
 // states and neighbours from the root down to the element. Runs in the page.
 function looksOfElements() {
 	const STATES = /^(class|role|type|scope|open|hidden|disabled|rel|aria-[chip].*|data-(state|mode))$/;
-	const OWN = /^data-(sample|unseen)$/;
+	const OWN = /^data-(sample|unseen|changed)$/;
 	const looks = new Map([[document, 7]]), byLook = window.podiumByLook = new Map();
 	for (const element of document.querySelectorAll('*')) {
 		const parts = [...element.attributes].filter(({ name }) => !OWN.test(name)).map(
@@ -134,11 +134,13 @@ async function markUnseen(page) {
 	return unseen.length > 0;
 }
 
-// Makes axe look only at marked elements, and at the contrast of samples of text alone. Without
-// samples it would spend two fifths of its time there. Runs in the page.
-function configureAxe() {
+// Makes axe look only at unseen elements, and at the contrast of samples of text alone. Without
+// samples it would spend two fifths of its time there. Rules that depend on no layout look at
+// changed elements only. Runs in the page.
+function configureAxe(layout) {
 	const rules = globalThis.axe.getRules().map(({ ruleId: id }) => ({ id,
-		selector: `:is(${globalThis.axe._audit.getRule(id).selector})[data-unseen]` }));
+		selector: `:is(${globalThis.axe._audit.getRule(id).selector})[data-unseen]`
+			+ (layout.includes(id) ? '' : '[data-changed]') }));
 	globalThis.axe.configure(
 		{ rules: [...rules, { id: 'color-contrast', selector: '[data-sample][data-unseen]' }] });
 }
@@ -151,9 +153,10 @@ async function axeFaults(page, rules) {
 		() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
 	if (!await page.evaluate(() => 'axe' in globalThis)) {
 		await page.evaluate(AXE);
-		await page.evaluate(configureAxe);
+		await page.evaluate(configureAxe, LAYOUT);
 	}
-	await page.evaluate(markSamplesOfText);
+	if (rules !== SIZES)
+		await page.evaluate(markSamplesOfText);
 	const { violations } = await page.evaluate((chosen) => globalThis.axe.run(
 		{ resultTypes: ['violations'], preload: false, ...chosen }), rules);
 	const isException = (rule, node) => rule.id === 'target-size'
@@ -199,36 +202,55 @@ export function htmlFaults(text) {
 
 // Faults of the open page as it is shown.
 export async function faultsAsShown(page) {
-	await page.evaluate(() => document.querySelectorAll('*').forEach(
-		(element) => element.setAttribute('data-unseen', '')));
+	await page.evaluate(() => document.querySelectorAll('*').forEach((element) =>
+		['data-unseen', 'data-changed'].forEach((name) => element.setAttribute(name, ''))));
 	return [...await page.evaluate(structureFaults), ...await page.evaluate(overflow),
 		...await axeFaults(page, WCAG)];
 }
 
-// The content of <main> without parts that differ between visits and without the news that every
-// page of an overtaken user shows, or the text if it has no <main>.
-export const contentOf = (text) => text.slice(text.indexOf('<main'), text.indexOf('</main>') + 1)
-	.replace(/name="csrf" value="[^"]*"/g, '').replace(/<time.*?<\/time>/gs, '')
-	.replace(/<form class="notice news".*?<\/form>\s*/s, '') || text;
+// The files that a page loads, and the content of its <main> without parts that differ between visits
+// and without the news that every page of an overtaken user shows; the text if it has no <main>.
+export const contentOf = (text) => text.includes('<main')
+	? text.match(/<(link|script) [^>]*>/g).join('')
+		+ text.slice(text.indexOf('<main'), text.indexOf('</main>'))
+		.replace(/name="csrf" value="[^"]*"/g, '').replace(/<time.*?<\/time>/gs, '')
+		.replace(/<form class="notice news".*?<\/form>\s*/s, '')
+	: text;
 
 // ZOOMED is WIDE at 200 % zoom: half as many CSS pixels.
 export const NARROW = { width: 360, height: 740 }, WIDE = { width: 1440, height: 900 },
 	ZOOMED = { width: 720, height: 450 };
 
-// Remembers how each element is laid out that the page shows. Returns whether the page shows one
-// that it did not show in the same way when this ran before. Runs in the page.
-function showsMore() {
-	const before = window.podiumShown, shown = window.podiumShown = new Map();
-	for (const element of document.querySelectorAll('*'))
-		if (element.checkVisibility({ visibilityProperty: true }))
-			shown.set(element, getComputedStyle(element).display);
-	return !before || [...shown].some(([element, display]) => before.get(element) !== display);
+// Marks the elements that are shown in another way than when this ran before, and those whose name
+// or role they may be part of: their ancestors, and what they label or describe. Runs in the page.
+function markChanged(isFirst) {
+	const all = document.querySelectorAll('*'), shown = new Map(), changed = new Set();
+	for (const element of all)
+		shown.set(element, element.checkVisibility({ visibilityProperty: true })
+			&& getComputedStyle(element).display);
+	const add = (element) => {
+		for (let one = element; one && !changed.has(one); one = one.parentElement)
+			changed.add(one);
+	};
+	for (const [element, way] of shown)
+		if (isFirst || window.podiumShown.get(element) !== way)
+			add(element);
+	for (const label of document.querySelectorAll('label'))
+		if (changed.has(label))
+			add(label.control);
+	for (const element of document.querySelectorAll('[aria-labelledby], [aria-describedby]'))
+		if (`${element.getAttribute('aria-labelledby')} ${element.getAttribute('aria-describedby')}`
+			.split(/\s+/).some((id) => changed.has(document.getElementById(id))))
+			add(element);
+	for (const element of all)
+		element.toggleAttribute('data-changed', changed.has(element));
+	window.podiumShown = shown;
 }
 
 // Faults of the open page on a narrow screen in light colours, and on a wide one in dark colours,
 // without and with zoom. axe looks only at elements that look unlike all that it has checked before.
-// A wide screen that shows the same elements as the narrow one needs only the rules about the
-// layout: the others would find the same again.
+// On the wide screen, the rules that depend on no layout look only at what the screen shows in
+// another way than the narrow one: they would find the rest again.
 export async function faultsOf(page) {
 	await page.emulateMedia({ colorScheme: 'light' });
 	await page.setViewportSize(NARROW);
@@ -238,10 +260,10 @@ export async function faultsOf(page) {
 			await page.emulateMedia({ colorScheme: 'dark' });
 		await page.setViewportSize(size);
 		const found = await page.evaluate(overflow);
-		const showsNew = size !== ZOOMED && await page.evaluate(showsMore);
-		const rules = size === ZOOMED ? SIZES : size === NARROW || showsNew ? WCAG : LAYOUT;
+		if (hasUnseen && size !== ZOOMED)
+			await page.evaluate(markChanged, size === NARROW);
 		if (hasUnseen)
-			found.push(...await axeFaults(page, rules));
+			found.push(...await axeFaults(page, size === ZOOMED ? SIZES : WCAG));
 		faults.push(...found.map((fault) => `${size.width} px: ${fault}`));
 	}
 	return faults;

@@ -1,6 +1,6 @@
 // The checks that every page must pass. Each role opens every GET address of cgi/router.c that it
 // may see, on an empty and on a full site. The checks are axe in light and dark, the HTML, the
-// structure, the width at 360 and 1440 px and at 200 % zoom, and the console. An address without an
+// structure, the width at 360 and 1440 px and at 200 % zoom, the weight, and the console. An address without an
 // example in addresses.mjs, or without a link to it, fails the test.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -54,44 +54,94 @@ const linked = new Map(); // role -> the links on its pages
 // parts around <main> are checked once for each role.
 const seen = new Set();
 
-const links = (page) => page.evaluate(() => [...document.querySelectorAll('a[href]')]
-	.filter((link) => link.origin === location.origin && !link.hasAttribute('download'))
-	.map((link) => link.pathname + link.search));
+// The links to this site that are no downloads.
+const linksOf = (text, path) => [...text.matchAll(/<a\s[^>]*>/g)]
+	.filter(([tag]) => !/\sdownload\b/.test(tag))
+	.map(([tag]) => tag.match(/\shref="([^"]*)"/)?.[1]).filter((href) => href !== undefined)
+	.map((href) => new URL(href.replaceAll('&amp;', '&'), url + path))
+	.filter(({ origin }) => origin === new URL(url).origin)
+	.map(({ pathname, search }) => pathname + search);
 
 // The sheet of a page has parts of style.css (PARTS in the Makefile). Returns the rules for elements
 // of this page that its sheet lacks.
 const STYLES = readFileSync(new URL('../../static/style.css', import.meta.url), 'utf8');
-const missedRules = (page) => page.evaluate((styles) => {
-	const rulesOf = (sheet, around = '') => [...sheet.cssRules].flatMap(
-		(rule) => rule.selectorText ? [{ text: (around + rule.cssText).replace(/\s+/g, ''), rule }]
-			: rulesOf(rule.cssRules ? rule : { cssRules: [] }, `${rule.conditionText} `));
-	const matches = (selector) => document.querySelector(selector.replace(
-		/::[a-z-]+|:(hover|focus|focus-visible|focus-within|target|popover-open|disabled|checked)\b/g,
-		':is(*)'));
-	const whole = new CSSStyleSheet();
-	whole.replaceSync(styles);
-	const own = new Set(rulesOf(document.styleSheets[0]).map(({ text }) => text));
-	return rulesOf(whole).filter(({ text, rule }) => !own.has(text) && matches(rule.selectorText))
-		.map(({ rule }) => `lacks the rule ${rule.cssText}`);
-}, STYLES);
+const lacking = new Map(); // address of a sheet -> the rules of style.css that it lacks
+async function missedRules(page) {
+	const sheet = await page.evaluate(() => document.styleSheets[0].href);
+	if (!lacking.has(sheet))
+		lacking.set(sheet, await page.evaluate((styles) => {
+			const rulesOf = (of, around = '') => [...of.cssRules].flatMap((rule) => rule.selectorText
+				? [{ text: around + rule.cssText, selector: rule.selectorText.replace(
+				/::[a-z-]+|:(hover|focus|focus-visible|focus-within|target|popover-open|disabled|checked)\b/g,
+				':is(*)') }]
+				: rulesOf(rule.cssRules ? rule : { cssRules: [] }, `${rule.conditionText} `));
+			const whole = new CSSStyleSheet();
+			whole.replaceSync(styles);
+			const plain = (text) => text.replace(/\s+/g, '');
+			const own = new Set(rulesOf(document.styleSheets[0]).map(({ text }) => plain(text)));
+			return rulesOf(whole).filter(({ text }) => !own.has(plain(text)));
+		}, STYLES));
+	return page.evaluate((rules) => rules.filter(({ selector }) => document.querySelector(selector))
+		.map(({ text }) => `lacks the rule ${text}`), lacking.get(sheet));
+}
 
-// The faults of the pages. A content that was seen already is not looked at again.
+// What a page may weigh. The editor is part of the pages that submit, for those who may.
+function budgetOf(path, role) {
+	if (path.startsWith('/language/'))
+		return { bytes: LANGUAGE_BYTES, requests: FIRST_VISIT_REQUESTS };
+	return /\/submit(\?|$)/.test(path) && role !== 'a visitor'
+		? { bytes: SUBMIT_BYTES, requests: SUBMIT_REQUESTS, hasEditor: true }
+		: { bytes: FIRST_VISIT_BYTES, requests: FIRST_VISIT_REQUESTS };
+}
+
+// Returns a function that opens a page as on a first visit, and returns its faults if the page
+// exceeds its budget.
+async function makeWeigher(page, role) {
+	const network = await page.context().newCDPSession(page);
+	let bytes = 0, requests = 0;
+	// On a busy machine, the first update of a page can come before the event `load`.
+	const updates = new Set();
+	network.on('Network.requestWillBeSent', ({ requestId, type }) => {
+		if (type === 'Fetch')
+			updates.add(requestId);
+	});
+	network.on('Network.loadingFinished', (load) => {
+		if (updates.has(load.requestId))
+			return;
+		bytes += load.encodedDataLength;
+		requests += load.encodedDataLength > 0; // a data: address is no request
+	});
+	await network.send('Network.enable');
+	await network.send('Network.setCacheDisabled', { cacheDisabled: true });
+	return async (path) => {
+		const budget = budgetOf(path, role);
+		bytes = requests = 0;
+		await page.goto(path, { waitUntil: budget.hasEditor ? 'networkidle' : 'load' });
+		// The browser asks for a font when it lays the page out, which may be after `load`.
+		await page.evaluate(() => document.body.offsetHeight && document.fonts.ready);
+		assert.ok(bytes > 1000, `${path}: nothing was counted`);
+		return bytes > budget.bytes || requests > budget.requests
+			? [`weighs ${bytes} bytes in ${requests} requests`] : [];
+	};
+}
+
+// The faults of the pages. The browser opens no page whose content was seen before.
 async function lookAt(page, paths, role) {
-	const faults = [], found = linked.get(role) ?? new Set();
+	const faults = [], found = linked.get(role) ?? new Set(), weigh = await makeWeigher(page, role);
 	linked.set(role, found);
 	for (const path of paths) {
-		const answer = await page.goto(path);
+		const answer = await page.request.get(path);
 		assert.equal(answer.status(), 200, `${path} answers ${answer.status()} to ${role}`);
-		assert.equal(new URL(page.url()).pathname, path.split('?')[0],
+		assert.equal(new URL(answer.url()).pathname, path.split('?')[0],
 			`${path} leads ${role} elsewhere`);
 		const text = await answer.text(), content = seen.has(role) ? contentOf(text) : text;
-		for (const link of await links(page))
+		for (const link of linksOf(text, path))
 			found.add(link);
 		if (!seen.has(content)) {
 			writeFileSync(join(SAVED, `${savedPaths.length}.html`), text);
 			savedPaths.push(path);
-			faults.push(...[...htmlFaults(text), ...await faultsOf(page), ...await missedRules(page)]
-				.map((fault) => `${path} ${fault}`));
+			faults.push(...[...await weigh(path), ...htmlFaults(text), ...await faultsOf(page),
+				...await missedRules(page)].map((fault) => `${path} ${fault}`));
 		}
 		seen.add(content).add(role);
 	}
@@ -101,14 +151,14 @@ async function lookAt(page, paths, role) {
 for (const [role, { enter }] of Object.entries(ROLES))
 	scene(`every page of an empty site passes the checks for ${role}`, async (come) => {
 		await empty();
-		const page = await come(NARROW);
+		const page = await come();
 		await enter(page);
 		await lookAt(page, pathsOf(EMPTY, role), role);
 	}, WALK_LIMIT_MS);
 
 for (const [role, { enter }] of Object.entries(ROLES))
 	scene(`every page of a full site passes the checks for ${role}`, async (come) => {
-		const ids = await furnish(), page = await come(NARROW);
+		const ids = await furnish(), page = await come();
 		await enter(page);
 		await lookAt(page, pathsOf(FULL(ids), role), role);
 	}, WALK_LIMIT_MS);
@@ -223,56 +273,7 @@ scene('an error page looks like the other pages', async (come) => {
 	assert.deepEqual(faults, []);
 });
 
-// ---- weight, colours, keyboard ----
-
-// What a page may weigh. The editor is part of the pages that submit, for those who may.
-function budgetOf(path, role) {
-	if (path.startsWith('/language/'))
-		return LANGUAGE_BYTES;
-	return /\/submit$/.test(path) && role !== 'a visitor' ? SUBMIT_BYTES : FIRST_VISIT_BYTES;
-}
-
-// One page of each route, and every page of a submission, which vary most. Pages of the help differ
-// in their headers alone, and an admin's is the longest.
-const samplesOf = (paths, role) => paths.filter((path, i) => /^\/submission\/[^/]+$/.test(path)
-	|| (role === 'an admin' && path.startsWith('/help/'))
-	|| paths.findIndex((other) => routeOf(other) === routeOf(path)) === i);
-
-for (const [role, { enter }] of Object.entries(ROLES))
-	scene(`the first visit of ${role} to a page stays within its budget`, async (come) => {
-		const paths = pathsOf(FULL(await furnish()), role), heavy = [], page = await come();
-		await enter(page);
-		const network = await page.context().newCDPSession(page);
-		let bytes = 0, requests = 0;
-		// On a busy machine, the first update of a page can come before the event `load`.
-		const updates = new Set();
-		network.on('Network.requestWillBeSent', ({ requestId, type }) => {
-			if (type === 'Fetch')
-				updates.add(requestId);
-		});
-		network.on('Network.loadingFinished', (load) => {
-			if (updates.has(load.requestId))
-				return;
-			bytes += load.encodedDataLength;
-			requests += load.encodedDataLength > 0; // a data: address is no request
-		});
-		await network.send('Network.enable');
-		for (const path of samplesOf(paths, role)) {
-			const most = budgetOf(path, role);
-			await page.goto('about:blank');
-			await network.send('Network.clearBrowserCache');
-			bytes = requests = 0;
-			await page.goto(path,
-				{ waitUntil: most === SUBMIT_BYTES ? 'networkidle' : 'load' });
-			// The browser asks for a font when it lays the page out, which may be after `load`.
-			await page.evaluate(() => document.body.offsetHeight && document.fonts.ready);
-			assert.ok(bytes > 1000, `${path}: nothing was counted`);
-			if (bytes > most
-				|| requests > (most === SUBMIT_BYTES ? SUBMIT_REQUESTS : FIRST_VISIT_REQUESTS))
-				heavy.push(`${path}: ${bytes} bytes in ${requests} requests`);
-		}
-		assert.deepEqual(heavy, []);
-	}, WALK_LIMIT_MS);
+// ---- colours, keyboard ----
 
 scene('a reader whose system is dark gets dark pages', async (come) => {
 	const colours = [];
