@@ -106,8 +106,8 @@ function entryFaults() {
 			if (box(cell).left < 0 || box(cell).right > innerWidth)
 				faults.push(`${cell.className} is outside: ${cell.textContent}`);
 			for (const about of entry.querySelectorAll('.about'))
-				if (box(about).top < box(cell).bottom - 1)
-					faults.push(`${about.textContent} is above ${cell.textContent}`);
+				if (box(about).bottom > box(cell).top + 1)
+					faults.push(`${about.textContent} is below ${cell.textContent}`);
 		}
 		if (!results.length)
 			faults.push(`no result: ${entry.textContent}`);
@@ -121,7 +121,7 @@ function entryFaults() {
 	return faults;
 }
 
-scene('on a phone, an entry shows its result, rank and time first', async (come) => {
+scene('on a phone, an entry shows what it is, then a line for each device', async (come) => {
 	await furnish();
 	const page = await comeAs(come, 'ada');
 	await page.setViewportSize({ width: 390, height: 844 });
@@ -361,7 +361,7 @@ scene('code of tasks and harnesses is highlighted, numbered and copied', async (
 	assert.equal(await page.evaluate(() => navigator.clipboard.readText()), WRONG);
 	for (const language of ['py', 'cu']) {
 		await page.goto(`/language/${language}`);
-		await main(page).locator('#example .keyword').first().waitFor();
+		await main(page).locator('#submission .keyword').first().waitFor();
 		await main(page).locator('summary', { hasText: 'utils.' }).click();
 		await main(page).locator(`[id="utils.${language === 'py' ? 'py' : 'h'}-L1"]`).waitFor();
 		await looksRight(page);
@@ -519,7 +519,7 @@ scene('pages show the same time, ±, rank and gaps of an entry', async (come) =>
 			: `Time ± 95 % ${time} `);
 	}
 	const home = await wordsOf(page, '/');
-	includes('home', home, `${ENTRIES.dan.short} by dan 6 ranked`);
+	includes('home', home, `${ENTRIES.dan.short} by dan · 6 ranked`);
 	includes('podium', await wordsOf(page, `/leaderboard/${NUMBERS}?gpu=H200`),
 		['dan', 'fay', 'ann'].map((user) =>
 			`${ENTRIES[user].rank} ${user} ${ENTRIES[user].short}`).join(' '));

@@ -263,10 +263,10 @@ export async function createLeaderboard(page, name,
 	await page.goto('/admin/leaderboards/new');
 	await page.getByLabel('Name', { exact: true }).fill(name);
 	await page.getByLabel('Task, as a zip').setInputFiles(task);
+	// The form ticks the device if there is only one.
+	await page.locator('input[name=gpu]').first().setChecked(!others);
 	if (others)
 		await page.getByLabel('Other GPU models').fill(others);
-	else
-		await page.locator('input[name=gpu]').first().check();
 	if (deadline)
 		await page.getByLabel('Deadline (UTC)').fill(deadline);
 	await page.getByRole('button', { name: 'Preview' }).click();

@@ -32,6 +32,7 @@ static const struct raw_use ALLOWED[] = {
 	{ "task_edit.html", "preview->description_html" },
 	/* A page of docs/, which is ours. cgi/page/help.c escapes what it puts into the page. */
 	{ "help.html", "view->html" },
+	{ "help.html", "view->start" },
 	/* The template trend_part printed this HTML, with escaping; cgi/page/leaderboard_trend.c caches
 	 * it. */
 	{ "leaderboard_charts.html", "view->charts_html" },
