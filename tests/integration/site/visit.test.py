@@ -158,7 +158,7 @@ def a_card_names_the_record_of_each_device_and_the_visitors_rank():
 				SELECT leaderboard_id, task_version_id, gpu, 0, submission_id, job_id, user_id,
 					score_ns, submitted_at, submitted_at
 				FROM ranking WHERE job_id = LAST_INSERT_ID();""")
-	record = "H200 1.000 µs by cyd 4 ranked"
+	record = "H200 1.000 µs by cyd · 4 ranked"
 	contains(card(anyone, "over"), f"{record} Python")
 	cyd = Client(site.url)
 	cyd.register("late")
