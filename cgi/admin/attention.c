@@ -145,15 +145,20 @@ static bool takes_submissions(const struct admin_leaderboard *board)
 	return !board->ended && board->accepting && !board->archived;
 }
 
+/* Whether no worker offers any of its devices. */
+static bool misses_all(const struct admin_leaderboard *board)
+{
+	return board->missing && strcmp(board->missing, board->gpus) == 0;
+}
+
 static const char *why_no_device(struct arena *arena, const struct admin_leaderboard *board)
 {
 	if (!takes_submissions(board))
 		return NULL;
-	if (board->gpus)
-		return board->missing && strcmp(board->missing, board->gpus) == 0 ? arena_printf(
-				   arena, "No worker offers %s, so its jobs wait for a device.", board->gpus)
-																		  : NULL;
-	return strcmp(board->visibility, "hidden") == 0
+	if (misses_all(board))
+		return arena_printf(
+			arena, "No worker offers %s, so its jobs wait for a device.", board->gpus);
+	return board->gpus || strcmp(board->visibility, "hidden") == 0
 		? NULL
 		: "It has no device, so it takes no submissions.";
 }
@@ -188,8 +193,8 @@ static void count_model(struct missing_model *models, size_t *count, const char 
 	models[i].leaderboards++;
 }
 
-/* Lists the models missing from leaderboards with other devices; add_waiting_boards has the rest.
- */
+/* Lists the missing models of leaderboards that workers offer another device for.
+ * add_waiting_boards has the other leaderboards. */
 static size_t find_missing_models(const struct listing *list, struct missing_model **models)
 {
 	const struct attention_source *source = list->source;
@@ -201,7 +206,7 @@ static size_t find_missing_models(const struct listing *list, struct missing_mod
 	for (size_t i = 0; i < source->leaderboard_count; i++) {
 		const struct admin_leaderboard *board = &source->leaderboards[i];
 		if (!board->missing || !takes_submissions(board) || board->right < RIGHT_CHANGE
-			|| strcmp(board->missing, board->gpus) == 0)
+			|| misses_all(board))
 			continue;
 		char *rest = arena_strdup(arena, board->missing), *name;
 		while ((name = strsep(&rest, ",")))

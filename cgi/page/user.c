@@ -87,8 +87,9 @@ static void count_places(struct user_view *view)
 		for (size_t k = 0; k < i && !again; k++)
 			again = view->places[k].leaderboard_id == view->places[i].leaderboard_id;
 		view->leaderboards += !again;
-		if (view->places[i].place <= user_medals)
-			view->medals[view->places[i].place - 1]++;
+		int64_t place = view->places[i].place;
+		if (place >= 1 && place <= user_medals)
+			view->medals[place - 1]++;
 		view->records += view->places[i].is_record == 1;
 	}
 }

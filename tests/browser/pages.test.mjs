@@ -1,7 +1,7 @@
 // The checks that every page must pass. Each role opens every GET address of cgi/router.c that it
 // may see, on an empty and on a full site. The checks are axe in light and dark, the HTML, the
-// structure, the width at 360 and 1440 px and at 200 % zoom, the weight, and the console. An address without an
-// example in addresses.mjs, or without a link to it, fails the test.
+// structure, the width at 360 and 1440 px and at 200 % zoom, the weight, and the console. An address
+// without an example in addresses.mjs, or without a link to it, fails the test.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
