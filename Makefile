@@ -246,7 +246,8 @@ HELP := first-submission terminal podium check popcorn github-actions timing ran
   harness-own problem-sets contests publishing
 HELP_PARTS := api:leaderboards api:contests api:submissions api:administration api:objects \
   api:objects-for-admins
-$(B)/help-compile: $(B)/templates/compile_help.o $(B)/cgi/render/markdown.o $(B)/cgi/render/html.o $(B)/libpodium.a
+$(B)/help-compile: $(B)/templates/compile_help.o $(B)/templates/help_markup.o \
+  $(B)/cgi/render/markdown.o $(B)/cgi/render/html.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -lcmark-gfm-extensions -lcmark-gfm $(LIBS)
 $(B)/docs/help.c: $(B)/help-compile docs/README.md $(HELP:%=docs/%.md) Makefile
 	@mkdir -p $(@D)

@@ -11,14 +11,13 @@
  * docs/../FOLDER/FILE becomes /help/FILE. A link to a missing page, heading or file is an error, so
  * the build fails. The list of pages leaves out the items about pages that are not served.
  *
- * Tables scroll in a box, and are cards on a phone, where each cell has its column's heading.
- *
  * Readers unfold what most of them skip: the sections in FOLDS, and each call and object of the
  * API. */
 #include "cgi/render/markdown.h"
 #include "lib/base/arena.h"
 #include "lib/base/scope.h"
 #include "lib/base/text.h"
+#include "templates/help_markup.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -276,105 +275,6 @@ static void render_document(struct document *document, struct buffer *html)
 	}
 }
 
-/* ---- tables ---- */
-
-enum { most_columns = 12 };
-
-/* Appends the text of a cell as the value of an attribute. */
-static void append_label(struct buffer *out, const char *cell, size_t length)
-{
-	bool is_first = true;
-	for (size_t i = 0; i < length; i++)
-		if (cell[i] == '<') {
-			i += strcspn(cell + i, ">");
-		} else {
-			buffer_byte(out, is_first ? (char)toupper((unsigned char)cell[i]) : cell[i]);
-			is_first = false;
-		}
-}
-
-/* Rewrites `<td ...>` of a row's cell `column`. The first cell is the row's heading. */
-static void print_cell(struct buffer *out, const char *label, size_t column, bool is_number)
-{
-	if (column == 0) {
-		buffer_text(out, "<th scope=\"row\">");
-		return;
-	}
-	buffer_printf(out, "<td%s", is_number ? " class=\"number\"" : "");
-	if (*label)
-		buffer_printf(out, " data-label=\"%s\"", label);
-	buffer_text(out, ">");
-}
-
-/* Tables with two columns need no labels. */
-static void print_table(struct buffer *out, size_t number, const char *html, const char *end)
-{
-	const char *labels[most_columns];
-	size_t columns = 0, column = 0;
-	buffer_printf(out,
-		"<div class=\"scroll\" role=\"region\" aria-label=\"Table %zu\" tabindex=\"0\">\n"
-		"<table class=\"table stack\">",
-		number);
-	html = strchr(html, '>') + 1;
-	while (html < end) {
-		size_t length = strcspn(html, "<");
-		buffer_append(out, html, length);
-		html += length;
-		size_t tag = strcspn(html, ">") + 1;
-		bool is_number = strncmp(html + 3, " class=\"right\"", 14) == 0;
-		if (strncmp(html, "<th", 3) == 0 && (html[3] == '>' || html[3] == ' ')) {
-			cleanup_buffer struct buffer label = { 0 };
-			append_label(&label, html + tag, (size_t)(strstr(html, "</th>") - html) - tag);
-			if (columns < most_columns)
-				labels[columns++] = arena_strdup(compiler.arena, buffer_string(&label));
-			buffer_printf(out, "<th scope=\"col\"%s>", is_number ? " class=\"number\"" : "");
-		} else if (strncmp(html, "<tr>", 4) == 0) {
-			column = 0;
-			buffer_append(out, html, tag);
-		} else if (strncmp(html, "<td", 3) == 0) {
-			bool is_labelled = columns > 2 && column < columns;
-			print_cell(out, is_labelled ? labels[column] : "", column, is_number);
-		} else if (strncmp(html, "</td>", 5) == 0) {
-			buffer_text(out, column++ ? "</td>" : "</th>");
-		} else {
-			buffer_append(out, html, tag);
-		}
-		html += tag;
-	}
-	buffer_text(out, "</div>\n");
-}
-
-static void print_tables(struct buffer *out, const char *html)
-{
-	size_t number = 1;
-	for (const char *table; (table = strstr(html, "<table"));) {
-		const char *end = strstr(table, "</table>") + strlen("</table>");
-		buffer_append(out, html, (size_t)(table - html));
-		print_table(out, number++, table, end);
-		html = end;
-	}
-	buffer_text(out, html);
-}
-
-/* ---- code ---- */
-
-/* Each block of code gets a button that copies it. */
-static void print_code(struct buffer *out, const char *html)
-{
-	size_t number = 1;
-	for (const char *code; (code = strstr(html, "<pre"));) {
-		const char *end = strstr(code, "</pre>") + strlen("</pre>");
-		buffer_append(out, html, (size_t)(code - html));
-		buffer_printf(out,
-			"<div class=\"snippet\"><pre id=\"code-%zu\"%.*s\n<button type=\"button\" "
-			"class=\"button small\" data-copy=\"code-%zu\" hidden>Copy</button></div>",
-			number, (int)(end - code - 4), code + 4, number);
-		number++;
-		html = end;
-	}
-	buffer_text(out, html);
-}
-
 /* ---- folds ---- */
 
 /* How the titles of folded sections begin that the contents of a page leave out. */
@@ -536,63 +436,6 @@ static void print_next(struct buffer *out, const struct document *document)
 	}
 }
 
-/* ---- line breaks ---- */
-
-enum { most_unbroken_characters = 24 };
-
-static const char *const UNITS[] = { "%", "ns", "µs", "ms", "s", "min", "h", "B", "kB", "KiB", "MB",
-	"MiB", "GB", "GiB", "px" };
-
-static bool is_unit(const char *text)
-{
-	for (size_t i = 0; i < COUNT(UNITS); i++) {
-		size_t length = strlen(UNITS[i]);
-		if (strncmp(text, UNITS[i], length) == 0 && !isalnum((unsigned char)text[length]))
-			return true;
-	}
-	return false;
-}
-
-/* Code stays on one line in the style sheet. Longer code breaks after these characters. */
-static void print_inline_code(struct buffer *out, const char *html, const char *end)
-{
-	size_t characters = 0;
-	for (const char *at = html; at < end; at++) {
-		characters += ((unsigned char)*at & 0xc0) != 0x80; /* the first byte of a character */
-		if (*at == '&')
-			at += strcspn(at, ";");
-	}
-	for (; html < end; html++) {
-		buffer_byte(out, *html);
-		bool is_address = *html == '/' && (html[1] == '/' || html[-1] == '/');
-		if (characters > most_unbroken_characters && strchr(" /(,", *html) && !is_address)
-			buffer_text(out, "<wbr>");
-	}
-}
-
-/* Keeps short code, and a number and its unit, on one line. */
-static void print_unbroken(struct buffer *out, const char *html)
-{
-	while (*html) {
-		const char *end = html + 1;
-		if (strncmp(html, "<pre", 4) == 0) {
-			end = strstr(html, "</pre>");
-		} else if (strncmp(html, "<code>", 6) == 0) {
-			end = strstr(html, "</code>");
-			buffer_text(out, "<code>");
-			print_inline_code(out, html + 6, end);
-			html = end;
-		} else if (*html == '<') {
-			end = strchr(html, '>');
-		} else if (isdigit((unsigned char)*html) && html[1] == ' ' && is_unit(html + 2)) {
-			buffer_printf(out, "%c\u00a0", *html);
-			html = end = html + 2;
-		}
-		buffer_append(out, html, (size_t)(end - html));
-		html = end;
-	}
-}
-
 /* ---- the C file ---- */
 
 static void print_literal(FILE *out, const char *text)
@@ -631,11 +474,11 @@ static void print_pages(FILE *out)
 		cleanup_buffer struct buffer html = { 0 }, tables = { 0 }, code = { 0 }, folded = { 0 },
 									 whole = { 0 };
 		render_document(document, &html);
-		print_tables(&tables, buffer_string(&html));
-		print_code(&code, buffer_string(&tables));
+		help_tables(&tables, compiler.arena, buffer_string(&html));
+		help_code(&code, buffer_string(&tables));
 		fold_sections(&folded, document, buffer_string(&code));
 		print_next(&folded, document);
-		print_unbroken(&whole, buffer_string(&folded));
+		help_unbroken(&whole, buffer_string(&folded));
 		fprintf(out, "\t{\n\t\t.name = \"%s\",\n\t\t.title = ", i ? document->name : "");
 		print_literal(out, document->title ? document->title : "");
 		fprintf(out, ",\n\t\t.html = ");

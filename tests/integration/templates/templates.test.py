@@ -281,7 +281,7 @@ def every_class_of_the_style_sheet_is_used_on_a_page():
 	assert len(classes) > 100, classes
 	pages = read(
 		"templates/*.html",
-		"templates/compile_help.c",
+		"templates/*help*.c",
 		"cgi/**/*.c",
 		"static/*.js",
 		"static/errors/*.html",
