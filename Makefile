@@ -274,9 +274,18 @@ $(B)/worker/run/sandbox/enter.so: worker/run/sandbox/enter.c worker/run/sandbox/
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -I. -fPIC -shared -o $@ $<
 ENGINE := $(wildcard harness/isolated/*.py harness/sealed/*.py)
 ENGINE_PROGRAMS := $(B)/harness/isolated/native.so $(SEALED)
-$(B)/worker/run/engine/files.o: $(B)/worker/run/engine/files.list $(ENGINE) harness/eval.py $(ENGINE_PROGRAMS)
+# The engines' bytecode, X.pyc in the build folder for each X.py. Without it, a judge would compile
+# its files for 37 ms at each start. One process compiles all, so that a second build makes the same
+# bytes. Without python3, the files are empty, and so is bytecode.tag, the version that they are for.
+PRETENDED := tests/lib/pretended_sealed
+ENGINE_PYTHON := $(ENGINE) harness/eval.py $(wildcard $(addprefix $(PRETENDED)/,judge.py builder.py pretended.py))
+$(B)/harness/bytecode.tag: worker/run/engine/compile_engine.py $(ENGINE_PYTHON)
+	@mkdir -p $(sort $(dir $(ENGINE_PYTHON:%=$(B)/%)))
+	@: | tee $(ENGINE_PYTHON:%=$(B)/%c)
+	@if command -v python3 > /dev/null; then PYTHONHASHSEED=0 python3 $< $(B) $(ENGINE_PYTHON); else : > $@; fi
+$(B)/worker/run/engine/files.o: $(B)/worker/run/engine/files.list $(B)/harness/bytecode.tag $(ENGINE) harness/eval.py $(ENGINE_PROGRAMS)
 engine_files = -DENGINE_LIST='"$(1)"' -DSEALED_LAUNCH='"$(2)"' -DENGINE_LIBRARY='"$(B)/harness/isolated/native.so"' \
-  -DSEALED_LIBRARY='"$(B)/harness/sealed/sealed.so"'
+  -DSEALED_LIBRARY='"$(B)/harness/sealed/sealed.so"' -DBUILD_FOLDER='"$(B)"'
 $(B)/worker/run/engine/files.o: override CFLAGS += $(call engine_files,worker/run/engine/files.list,$(B)/harness/sealed/launch)
 $(B)/worker/run/engine/files.list: $(ENGINE) Makefile
 	@mkdir -p $(@D)
@@ -345,14 +354,13 @@ $(TESTS): %: %.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(WEB_LIBS) $(LIBS) -ldl
 
 # A podium-run whose sealed engine needs no GPU.
-PRETENDED := tests/lib/pretended_sealed
 $(B)/$(PRETENDED)/files.list: $(B)/worker/run/engine/files.list
 	@mkdir -p $(@D)
 	@sed -E 's|harness/sealed/builder.py|$(PRETENDED)/builder.py|; s|"harness/isolated/judge.py"|"$(PRETENDED)/judge.py"|' $< > $@
 	@printf 'MODULE(%s, %s, "%s")\n' isolated real_judge harness/isolated/judge.py sealed pretended $(PRETENDED)/pretended.py >> $@
 $(B)/$(PRETENDED)/launch: $(wildcard $(PRETENDED)/*.py) $(ENGINE) $(SEALED)
 	@$(PRETENDED)/pack.py $(B) $@
-$(B)/$(PRETENDED)/files.o: worker/run/engine/files.c $(B)/$(PRETENDED)/files.list $(B)/$(PRETENDED)/launch
+$(B)/$(PRETENDED)/files.o: worker/run/engine/files.c $(B)/$(PRETENDED)/files.list $(B)/$(PRETENDED)/launch $(B)/harness/bytecode.tag
 	@mkdir -p $(@D)
 	$(call quietly,CC)$(CC) $(CFLAGS) $(call engine_files,$(PRETENDED)/files.list,$(B)/$(PRETENDED)/launch) -c -o $@ $<
 $(B)/tests/podium-run: $(B)/worker/run/main.o $(B)/$(PRETENDED)/files.o $(B)/librun.a $(B)/libpodium.a

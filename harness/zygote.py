@@ -216,15 +216,24 @@ def show_exception(kind, error, trace):
 	sys.__excepthook__(kind, error.with_traceback(trace), trace)
 
 
+def code_of(path):
+	"""The code of a file. The engines have bytecode beside their files. A program's own folder may
+	have bytecode that the program wrote itself, and python3 would not run it either."""
+	if os.path.dirname(path) != os.getcwd():
+		from importlib.machinery import SourceFileLoader
+
+		return SourceFileLoader("__main__", path).get_code("__main__")
+	with open(path, "rb") as stream:
+		return compile(stream.read(), path, "exec")
+
+
 def run_file(arguments):
 	"""Runs a file as `python3 ARGUMENTS` does. Returns when it has ended."""
 	path = os.path.abspath(arguments[0])
 	sys.argv = list(arguments)
 	sys.path[0] = os.path.dirname(path)
 	sys.excepthook = show_exception
-	with open(path, "rb") as stream:
-		source = stream.read()
-	exec(compile(source, path, "exec"), make_main(path))
+	exec(code_of(path), make_main(path))
 
 
 def run_command(code, arguments):

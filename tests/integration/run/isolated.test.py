@@ -14,7 +14,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from processes import as_only_bomb, command_of, descendants  # noqa: E402
-from runner import EVAL, GPU, HANG_S, PYTHON, Runner, job, task  # noqa: E402
+from runner import BUILD, EVAL, GPU, HANG_S, PYTHON, Runner, job, task  # noqa: E402
 from tap import Skip, contains, equal, lacks, run, test, until  # noqa: E402
 
 REFERENCE = r"""
@@ -619,6 +619,45 @@ print("SEEN" + json.dumps(seen), flush=True)
 		assert seen["cases"] != "done" and "done" not in seen["engine"], seen
 		equal([outcome == "done" for outcome in seen["own"]], [False, True, False])
 		assert seen["processes"] <= 3, (kind, seen["processes"])
+
+
+@test
+def judge_and_contestant_load_bytecode_of_their_own_files():
+	"""Otherwise each of them would compile its files at its start."""
+	python_tag = subprocess.check_output(
+		[PYTHON, "-c", "import sys; print(sys.implementation.cache_tag, end='')"], text=True
+	)
+	if (BUILD / "harness" / "bytecode.tag").read_text() not in (python_tag, ""):
+		raise Skip(f"the bytecode is not for {PYTHON}")
+	look = (
+		LOOK
+		+ r"""
+import importlib.util
+from importlib.machinery import SourceFileLoader
+class Loader(SourceFileLoader):
+    def source_to_code(self, *arguments, **options):
+        raise ImportError("it was compiled")
+def look_at(path):
+    bytecode = importlib.util.cache_from_source(path)
+    with open(bytecode, "rb") as file:
+        assert file.read()[8:16] == importlib.util.source_hash(open(path, "rb").read()), path
+    assert Loader("name", path).get_code("name").co_filename == path
+    assert attempt(lambda: open(bytecode, "r+")) != "done", path
+    assert attempt(lambda: open(bytecode + ".new", "w")) != "done", path
+    return os.path.basename(path)
+def look():
+    return "SEEN" + json.dumps([look_at(os.path.abspath(path)) for path in tree("../engine")
+        if path.endswith(".py")]) + "SEEN"
+"""
+	)
+	says = REFERENCE.replace("output == sum(data), f", "False, look() + f")
+	for runner in each():
+		result = runner.judge(look + "print(look(), flush=True)\n" + KERNEL, look + says)
+		equal(result.verdict, "wrong answer")
+		for text, main in ((result.reason, "judge.py"), (result.log(), "contestant.py")):
+			names = json.loads(text.split("SEEN")[1])
+			contains(names, main)
+			contains(names, "podium_wire.py")
 
 
 @test

@@ -109,6 +109,27 @@ def arguments_folder_and_main_module_are_those_of_a_new_interpreter():
 
 
 @test
+def a_main_program_runs_bytecode_beside_it_but_none_from_its_own_folder():
+	"""The engines' programs lie in another folder. A program could write to its own."""
+	seen, how = warm.look(
+		"import importlib.util, marshal\n"
+		"code_of, seen = sys.excepthook.__globals__['code_of'], []\n"
+		"for folder in (os.getcwd(), os.environ['HOME']):\n"
+		"    path = folder + '/main.py'\n"
+		"    with open(path, 'w') as file: file.write('word = \"source\"')\n"
+		"    bytecode = importlib.util.cache_from_source(path)\n"
+		"    os.makedirs(os.path.dirname(bytecode))\n"
+		"    with open(bytecode, 'wb') as file:\n"
+		"        file.write(importlib.util.MAGIC_NUMBER + b'\\1\\0\\0\\0' + bytes(8))\n"
+		"        file.write(marshal.dumps(compile('word = \"bytecode\"', 'x', 'exec')))\n"
+		"    names = {}\n"
+		"    exec(code_of(path), names)\n"
+		"    seen.append([names['word'], code_of(path).co_filename == path])\n"
+	)
+	equal((seen, how), ([["source", True], ["bytecode", True]], "forked"))
+
+
+@test
 def the_environment_is_the_same_for_python_and_for_c():
 	shape = (
 		"import re, subprocess\nplain = lambda text: "

@@ -17,10 +17,15 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define MODULE(folder, name, path) EMBED(name, path);
+/* A Python file with its bytecode, which is empty if the build had no python3. */
+#define EMBED_PYTHON(name, path) \
+	EMBED(name, path); \
+	EMBED(bytecode_##name, BUILD_FOLDER "/" path "c")
+#define MODULE(folder, name, path) EMBED_PYTHON(name, path);
 #include ENGINE_LIST
 #undef MODULE
-EMBED(podium_eval, "harness/eval.py");
+EMBED_PYTHON(podium_eval, "harness/eval.py");
+EMBED(bytecode_tag, BUILD_FOLDER "/harness/bytecode.tag");
 EMBED(native, ENGINE_LIBRARY);
 EMBED(sealed, SEALED_LIBRARY);
 EMBED(launch, SEALED_LAUNCH);
@@ -30,14 +35,20 @@ static const char LAUNCH[] = "launch";
 static const struct file {
 	const char *folder; /* below harness/ */
 	const char *name, *bytes, *end;
+	const char *bytecode, *bytecode_end;
 } FILES[] = {
-#define MODULE(folder, name, path) { #folder, #name ".py", embedded_##name, embedded_##name##_end },
+#define PYTHON(folder, name) \
+	{ \
+		folder, #name ".py", embedded_##name, embedded_##name##_end, embedded_bytecode_##name, \
+			embedded_bytecode_##name##_end \
+	}
+#define MODULE(folder, name, path) PYTHON(#folder, name),
 #include ENGINE_LIST
 #undef MODULE
-	{ "isolated", "podium_eval.py", embedded_podium_eval, embedded_podium_eval_end },
-	{ "isolated", "native.so", embedded_native, embedded_native_end },
-	{ "sealed", "sealed.so", embedded_sealed, embedded_sealed_end },
-	{ "sealed", LAUNCH, embedded_launch, embedded_launch_end },
+	PYTHON("isolated", podium_eval),
+	{ "isolated", "native.so", embedded_native, embedded_native_end, NULL, NULL },
+	{ "sealed", "sealed.so", embedded_sealed, embedded_sealed_end, NULL, NULL },
+	{ "sealed", LAUNCH, embedded_launch, embedded_launch_end, NULL, NULL },
 };
 
 /* The files that only a judge gets. They hold no secret, but a submission has no use for them. */
@@ -93,6 +104,19 @@ static bool is_for(const struct file *file, enum engine_role role)
 	return is_judge || !text_is_one_of(file->name, OF_JUDGE, COUNT(OF_JUDGE));
 }
 
+/* Writes the bytecode where the importing interpreter looks for it. One of another version does not
+ * find it, and compiles the source. */
+static int write_bytecode(int stage, const struct file *file, struct error *error)
+{
+	char path[120];
+	if (file->bytecode == file->bytecode_end)
+		return 0;
+	snprintf(path, sizeof path, "engine/__pycache__/%.*s.%s.pyc", (int)strcspn(file->name, "."),
+		file->name, embedded_bytecode_tag);
+	return folder_write(
+		stage, path, file->bytecode, (size_t)(file->bytecode_end - file->bytecode), 0444, error);
+}
+
 int engine_files_write(int stage, enum engine_role role, struct error *error)
 {
 	for (size_t i = 0; i < COUNT(FILES); i++) {
@@ -103,6 +127,7 @@ int engine_files_write(int stage, enum engine_role role, struct error *error)
 			continue;
 		int rc = folder_write(
 			stage, path, FILES[i].bytes, (size_t)(FILES[i].end - FILES[i].bytes), mode, error);
+		rc = rc ? rc : write_bytecode(stage, &FILES[i], error);
 		if (rc)
 			return rc;
 	}
