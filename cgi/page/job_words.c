@@ -311,9 +311,9 @@ static void describe_ended(
 	} else if (was_rejected(job)) {
 		buffer_text(out, "An admin reviewed the result and rejected it, so it is not ranked.");
 	} else if (job->place != SQL_NULL_INTEGER) {
-		buffer_text(out, "Ranked ");
+		buffer_text(out, "Rank ");
 		html_rank(out, job->place, job->is_tied == 1);
-		buffer_printf(out, " on %s.", job->gpu);
+		buffer_printf(out, " of %lld.", (long long)job->entries);
 	} else if (could_be_ranked(row, job)) {
 		describe_unranked(row, job, out);
 	} else {

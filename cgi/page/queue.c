@@ -378,6 +378,24 @@ const char *queue_device_state(const struct queue_device *device)
 		: fleet_state(device->online == 1, (enum pause)device->pause, device->runs == 1);
 }
 
+/* Devices are sorted by worker and model. */
+static bool is_same_model(const struct queue_device *one, const struct queue_device *other)
+{
+	return one->model && other->model && one->worker_id == other->worker_id
+		&& strcmp(one->model, other->model) == 0;
+}
+
+size_t queue_device_number(const struct queue_view *view, size_t index)
+{
+	size_t first = index;
+	while (first && is_same_model(&view->devices[first - 1], &view->devices[index]))
+		first--;
+	bool is_alone = first == index
+		&& (index + 1 == view->device_count
+			|| !is_same_model(&view->devices[index], &view->devices[index + 1]));
+	return is_alone ? 0 : index - first + 1;
+}
+
 bool queue_has_hidden_jobs(const struct queue_view *view)
 {
 	int64_t jobs = 0;

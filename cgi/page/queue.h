@@ -64,6 +64,9 @@ int queue_read_devices(struct request *request, struct queue_view *view);
 /* Returns the device's state in a word: "quarantined", or the word of fleet_state(). */
 const char *queue_device_state(const struct queue_device *device);
 
+/* The device's number among those of its model on its worker, from 1; 0: it is the only one. */
+size_t queue_device_number(const struct queue_view *view, size_t index);
+
 /* Whether a device has jobs although the viewer may see none: dry runs, or hidden leaderboards. */
 bool queue_has_hidden_jobs(const struct queue_view *view);
 

@@ -114,6 +114,7 @@ struct job_row {
 	const char *rank_reason, *rank_other;
 	/* The fastest ranked time on this device, if the job is ranked; NAN: it is not. */
 	double fastest_ns;
+	int64_t entries; /* in the same ranking */
 	/* The user's ranked submission on this device and its time, if that is not this one;
 	 * SQL_NULL_INTEGER and NAN: it is, or there is none. */
 	int64_t best_id;

@@ -151,6 +151,12 @@ static const char *lower_rank_of_tie(struct arena *arena, const struct submissio
 		arena, lower == a ? view->a->user : view->b->user, lower->reason, lower->other);
 }
 
+/* "ada (38)" */
+static const char *named(struct arena *arena, const struct submission_diff_side *side)
+{
+	return arena_printf(arena, "%s (%lld)", side->user, (long long)side->id);
+}
+
 static const char *rank_sentences(struct arena *arena, const struct submission_diff_view *view,
 	const struct submission_diff_gpu *gpu)
 {
@@ -160,38 +166,45 @@ static const char *rank_sentences(struct arena *arena, const struct submission_d
 	format_rank(b_rank, b->place, b->is_tie == 1);
 	if (a->place < 1 && b->place < 1)
 		return "";
+	bool is_one_user = strcmp(view->a->user, view->b->user) == 0;
+	const char *a_name = is_one_user ? named(arena, view->a) : view->a->user,
+			   *b_name = is_one_user ? named(arena, view->b) : view->b->user;
 	if (a->place < 1 || b->place < 1)
-		return arena_printf(arena, "%c has rank %s, %c is not ranked.", b->place < 1 ? 'A' : 'B',
-			b->place < 1 ? a_rank : b_rank, b->place < 1 ? 'B' : 'A');
-	return arena_printf(arena, "B has rank %s, A has rank %s.%s", b_rank, a_rank,
+		return arena_printf(arena, "%s has rank %s, %s is not ranked.",
+			b->place < 1 ? a_name : b_name, b->place < 1 ? a_rank : b_rank,
+			b->place < 1 ? b_name : a_name);
+	return arena_printf(arena, "%s has rank %s, %s has rank %s.%s", b_name, b_rank, a_name, a_rank,
 		lower_rank_of_tie(arena, view, gpu));
 }
 
-static const char *difference_sentence(struct arena *arena, const struct submission_diff_gpu *gpu)
+static const char *difference_sentence(struct arena *arena, const struct submission_diff_view *view,
+	const struct submission_diff_gpu *gpu)
 {
+	const char *a = named(arena, view->a), *b = named(arena, view->b);
 	const struct submission_diff_ratio ratio = submission_diff_ratio(&gpu->score);
 	format_text change;
 	if (isnan(ratio.ratio))
 		return NULL;
 	if (ratio.is_tie)
-		return "A and B are within noise.";
+		return arena_printf(arena, "%s and %s are within noise.", a, b);
 	format_change(change, ratio.ratio);
 	const char *conjunction = change_conjunction(ratio.ratio);
-	return arena_printf(arena, "B %s %s %s A%s.", strcmp(conjunction, "as") == 0 ? "takes" : "is",
-		change, conjunction, isnan(ratio.low) ? ", but ± is unknown" : "");
+	return arena_printf(arena, "%s %s %s %s %s%s.", b,
+		strcmp(conjunction, "as") == 0 ? "takes" : "is", change, conjunction, a,
+		isnan(ratio.low) ? ", but ± is unknown" : "");
 }
 
 struct submission_diff_outcome submission_diff_outcome(struct arena *arena,
 	const struct submission_diff_view *view, const struct submission_diff_gpu *gpu)
 {
-	const char *difference = difference_sentence(arena, gpu);
+	const char *difference = difference_sentence(arena, view, gpu);
 	const char *ranks = rank_sentences(arena, view, gpu);
 	if (difference)
 		return (struct submission_diff_outcome){ difference, ranks };
 	const char *lacking = isnan(gpu->score.a_ns) == isnan(gpu->score.b_ns)
 		? "There are no scores to compare."
-		: isnan(gpu->score.a_ns) ? "A has no score to compare with."
-								 : "B has no score to compare with.";
+		: arena_printf(arena, "%s has no score to compare with.",
+			named(arena, isnan(gpu->score.a_ns) ? view->a : view->b));
 	return (struct submission_diff_outcome){ lacking, ranks };
 }
 
@@ -375,12 +388,23 @@ int submission_diff_read(
 	return rc ? rc : read_results(request, view);
 }
 
+/* Reads a number, or the address of a submission's page. Returns 0 for anything else. */
+static int64_t number_typed(const char *typed)
+{
+	enum { most_digits = 15 };
+	static const char path[] = "/submission/";
+	const char *address = strstr(typed, path), *number = address ? address + strlen(path) : typed;
+	size_t digits = strspn(number, "0123456789");
+	bool ends = !number[digits] || (address && strchr("/?#", number[digits]));
+	return ends && digits && digits <= most_digits ? strtoll(number, NULL, 10) : 0;
+}
+
 static void note_number(struct request *request, const char *field, const char *typed)
 {
-	if (*typed && !query_number(request, field, 0))
+	if (*typed && !number_typed(typed))
 		form_note(request,
 			fail_field(request->error, field,
-				"Type the number of submission %s in digits, as in its address.",
+				"Type the number of submission %s in digits, or paste the address of its page.",
 				*field == 'a' ? "A" : "B"));
 }
 
@@ -430,9 +454,9 @@ static int take_picks(struct request *request, const char *const *picks, size_t 
 
 int page_submission_diff(struct request *request)
 {
-	int64_t a_id = query_number(request, "a", 0), b_id = query_number(request, "b", 0);
 	struct submission_diff_view view = { .a_text = query_text(request, "a"),
 		.b_text = query_text(request, "b") };
+	int64_t a_id = number_typed(view.a_text), b_id = number_typed(view.b_text);
 	const char **picks;
 	size_t picked = request_query_values(request, "pick", &picks);
 	if (picked)
@@ -444,7 +468,8 @@ int page_submission_diff(struct request *request)
 		return rc;
 	compare_sources(request, &view);
 	struct page page = page_make(request,
-		arena_printf(request->arena, "Submissions %lld and %lld", (long long)a_id, (long long)b_id),
+		arena_printf(request->arena, "%s and %s", named(request->arena, view.a),
+			named(request->arena, view.b)),
 		"leaderboards");
 	page.sheet = "/static/submission.css";
 	submission_diff_page(&request->body, &page, &view, request->arena);

@@ -43,6 +43,7 @@ static const struct column JOB_COLUMNS[] = {
 	TEXT(struct job_row, rank_reason),
 	TEXT(struct job_row, rank_other),
 	REAL(struct job_row, fastest_ns),
+	INTEGER(struct job_row, entries),
 	INTEGER(struct job_row, best_id),
 	REAL(struct job_row, best_ns),
 	REAL(struct job_row, best_err_ns),
@@ -80,6 +81,10 @@ static const struct column JOB_COLUMNS[] = {
 #define TIED OF_RANKED("r.tied")
 #define REASON OF_RANKED("r.reason")
 #define FASTEST OF_RANKED(SQL_FASTEST_NS("s.leaderboard_id", "s.task_version_id", "j.gpu"))
+#define ENTRIES \
+	OF_RANKED("(SELECT e.position FROM ranking e WHERE e.leaderboard_id = s.leaderboard_id " \
+			  "AND e.task_version_id = s.task_version_id AND e.gpu = j.gpu " \
+			  "ORDER BY e.position DESC LIMIT 1)")
 #define JOBS_OF(from, whose) \
 	SELECT(struct job_row, JOB_COLUMNS, \
 		"SELECT STRAIGHT_JOIN j.id, j.gpu, j.state, j.verdict, j.reason, j.progress, j.score_ns, " \
@@ -89,7 +94,8 @@ static const struct column JOB_COLUMNS[] = {
 		"j.attempt, j.lease_owner, j.queued_at AS queued_at_ms, " \
 		"j.started_at AS started_at_ms, j.finished_at AS finished_at_ms, " PLACE \
 		" AS place, " TIED " AS is_tied, " REASON \
-		" AS rank_reason, other.name AS rank_other, " FASTEST " AS fastest_ns, " \
+		" AS rank_reason, other.name AS rank_other, " FASTEST " AS fastest_ns, " ENTRIES \
+		" AS entries, " \
 		"IF(r.submission_id <> s.id, r.submission_id, NULL) AS best_id, " \
 		"IF(r.submission_id <> s.id, r.score_ns, NULL) AS best_ns, " \
 		"IF(r.submission_id <> s.id, r.score_err_ns, NULL) AS best_err_ns, " \

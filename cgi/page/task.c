@@ -193,19 +193,25 @@ static bool is_harness(const struct task *task, const char *path)
 									 : is_one_of(harnesses, COUNT(harnesses), path);
 }
 
+/* Whether an engine takes the place of a file, so that it does not run. */
+static bool is_unused(
+	const struct task *task, const struct engines *engines, const struct task_view_file *file)
+{
+	return role_of(file) == ROLE_FILE && engines->count && !engines->is_custom
+		&& is_harness(task, file->path);
+}
+
 static size_t list_task_files(struct arena *arena, const struct task_view *view,
 	const struct engines *engines, size_t role, struct task_listed **files)
 {
 	size_t count = 0;
-	bool is_replaced = !engines->is_custom && engines->count;
 	*files = arena_array(arena, struct task_listed, view->file_count + 1);
 	for (size_t i = 0; i < view->file_count; i++) {
 		const struct task_view_file *file = &view->files[i];
-		size_t own = role_of(file);
-		bool is_unused = own == ROLE_FILE && is_replaced && is_harness(view->task, file->path);
-		if (role == (is_unused ? ROLE_UNUSED : own))
+		bool unused = is_unused(view->task, engines, file);
+		if (role == (unused ? ROLE_UNUSED : role_of(file)))
 			(*files)[count++] =
-				(struct task_listed){ file, is_unused ? "" : note_of(arena, view->task, file) };
+				(struct task_listed){ file, unused ? "" : note_of(arena, view->task, file) };
 	}
 	return count;
 }
@@ -476,15 +482,20 @@ int page_task_file(struct request *request)
 	const struct task_view *view;
 	struct task_file_view file_view = { .shown = &shown };
 	struct blob_value content;
+	struct engines engines;
 	int rc = task_view_read(request, &shown, &view);
 	if (!rc)
 		rc = find_task_file(request, &shown, view, request->path_parameters[1], &file_view.file);
 	if (!rc)
 		rc = read_task_file(request, view, file_view.file, &content);
+	if (!rc)
+		rc = read_engines(request, view, &engines);
 	if (rc)
 		return rc;
 	file_view.title = ROLES[role_of(file_view.file)].title;
-	file_view.note = note_of(request->arena, view->task, file_view.file);
+	file_view.note = is_unused(view->task, &engines, file_view.file)
+		? "does not run, because Podium's engine takes the place of the task's harness"
+		: note_of(request->arena, view->task, file_view.file);
 	file_view.is_text = task_file_is_text(&content);
 	file_view.obstacle = file_obstacle(&file_view, &content);
 	file_view.file_name = task_file_name(view->task, file_view.file);

@@ -354,14 +354,16 @@ static bool find_scales(struct drawing *drawing)
 		}
 	if (!(ends.low <= ends.high))
 		return false;
+	if (chart->names && high <= 5 * low) /* no line may lie on the axis of the names */
+		low -= .05 * (high - low);
 	if (low < chart_least_ns) {
 		low = chart_least_ns;
 		high = fmax(high, 2 * low);
 	}
 	drawing->y = chart_scale_durations(low, high);
-	/* Leave space of half a step before the first name and after the last. */
+	/* Leave space of a quarter of a step before the first name and after the last. */
 	drawing->x = chart->names
-		? (struct chart_scale){ .low = -.5, .high = (double)chart->name_count - .5 }
+		? (struct chart_scale){ .low = -.25, .high = (double)chart->name_count - .75 }
 		: chart_scale_moments(ends.first, fmax(ends.last, chart->end_ms));
 	return true;
 }

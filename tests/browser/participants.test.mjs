@@ -89,8 +89,8 @@ scene('a participant compares two submissions, with and without scripts', async 
 			&& searchParams.get('a') === String(first)
 			&& searchParams.get('b') === String(second));
 		await main(page).getByText('25 % faster').first().waitFor();
-		await main(page).getByText('B is 25 % faster than A.').waitFor();
-		await main(page).getByText('B has rank 1, A is not ranked.').waitFor();
+		await main(page).getByText(`ada (${second}) is 25 % faster than ada (${first}).`).waitFor();
+		await main(page).getByText(`ada (${second}) has rank 1, ada (${first}) is not ranked.`).waitFor();
 		await main(page).locator('del b', { hasText: '+ 1.5' }).waitFor();
 		await main(page).locator('ins', { hasText: 'over two lines' }).waitFor();
 	}
@@ -513,7 +513,7 @@ scene('pages show the same time, ±, rank and gaps of an entry', async (come) =>
 		includes('profile', await wordsOf(page, `/user/${user}`),
 			`${NUMBERS} ${place} of 6 ${time}`);
 		const about = await wordsOf(page, `/submission/${numbers[user]}`);
-		includes('submission', about, `Ranked ${place} on H200.${reason ? ` ${reason}` : ''}`);
+		includes('submission', about, `Rank ${place} of 6.${reason ? ` ${reason}` : ''}`);
 		includes('submission', about, results
 			? `This file has ${results} ranked results on H200. The ranking counts their mean, ${time}.`
 			: `Time ± 95 % ${time} `);

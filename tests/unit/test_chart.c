@@ -223,7 +223,7 @@ static void an_axis_of_names_has_room_at_both_ends(void **state)
 		.names = names,
 		.name_count = 2 };
 	cleanup_free char *svg = drawn(&chart);
-	assert_contains(svg, "d=\"M250 0L750 1000\"");
+	assert_contains(svg, "d=\"M166.7 0L833.3 800\"");
 	assert_contains(svg, "text-anchor=\"middle\">A100</text>");
 	assert_contains(svg, "text-anchor=\"middle\">H200</text>");
 }
@@ -243,7 +243,7 @@ static void values_that_are_no_times_are_left_out(void **state)
 		.names = names,
 		.name_count = 5 };
 	cleanup_free char *svg = drawn(&chart);
-	assert_contains(svg, "d=\"M100 0L900 1000\"");
+	assert_contains(svg, "d=\"M55.56 0L944.4 800\"");
 	assert_int_equal(times(svg, "<use "), 2);
 	assert_int_equal(times(svg, "nan"), 0);
 }
@@ -265,7 +265,7 @@ static void no_axis_shows_times_that_cannot_be_resolved(void **state)
 		assert_contains(svg, ">10 ns</text>");
 		assert_int_equal(times(svg, ">1 ns</text>") + times(svg, ">5 ns</text>"), 0);
 		assert_int_equal(times(svg, ">1.00 ns</text>") + times(svg, ">1.000 ns</text>"), 0);
-		assert_contains(svg, "d=\"M250 1000");
+		assert_contains(svg, "d=\"M166.7 1000");
 	}
 }
 

@@ -53,31 +53,35 @@ static void assert_outcome(const struct submission_diff_gpu *gpu,
 static void the_consequence_is_a_sentence_with_the_ranks(void **state)
 {
 	(void)state;
-	struct submission_diff_side a = { .user = "ada" }, b = { .user = "bob" };
+	struct submission_diff_side a = { .id = 1, .user = "ada" }, b = { .id = 2, .user = "bob" };
 	const struct submission_diff_view view = { .a = &a, .b = &b };
 	struct submission_diff_gpu gpu = { .score = { 1000, 1, 969, 1 },
 		.a_rank = { .place = 3, .is_tie = 1 },
 		.b_rank = { .place = 2 } };
-	assert_outcome(&gpu, &view, "B is 3.1 % faster than A.", "B has rank 2, A has rank =3.");
+	assert_outcome(
+		&gpu, &view, "bob (2) is 3.1 % faster than ada (1).", "bob has rank 2, ada has rank =3.");
 	gpu.a_rank.place = 0;
-	assert_outcome(&gpu, &view, "B is 3.1 % faster than A.", "B has rank 2, A is not ranked.");
+	assert_outcome(
+		&gpu, &view, "bob (2) is 3.1 % faster than ada (1).", "bob has rank 2, ada is not ranked.");
 	gpu.b_rank.place = 0;
 	gpu.score = (struct submission_diff_times){ 10, 0.01, 1000, 0.01 };
-	assert_outcome(&gpu, &view, "B takes 100 times as long as A.", "");
+	assert_outcome(&gpu, &view, "bob (2) takes 100 times as long as ada (1).", "");
 	gpu.score = (struct submission_diff_times){ 1000, NAN, 900, 1 };
-	assert_outcome(&gpu, &view, "B is 10.0 % faster than A, but ± is unknown.", "");
+	assert_outcome(&gpu, &view, "bob (2) is 10.0 % faster than ada (1), but ± is unknown.", "");
 	gpu.score = (struct submission_diff_times){ 1000, 10, NAN, NAN };
-	assert_outcome(&gpu, &view, "B has no score to compare with.", "");
+	assert_outcome(&gpu, &view, "bob (2) has no score to compare with.", "");
 	gpu.score = (struct submission_diff_times){ NAN, NAN, NAN, NAN };
 	assert_outcome(&gpu, &view, "There are no scores to compare.", "");
 	/* Two that tie have two ranks, which needs a reason. */
 	gpu.score = (struct submission_diff_times){ 1000, 10, 1001, 10 };
 	gpu.a_rank = (struct submission_diff_rank){ .place = 1 };
 	gpu.b_rank = (struct submission_diff_rank){ 2, 0, "slower", "ada" };
-	assert_outcome(&gpu, &view, "A and B are within noise.",
-		"B has rank 2, A has rank 1. Yet bob has the lower rank. Behind ada: slower head to head.");
+	assert_outcome(&gpu, &view, "ada (1) and bob (2) are within noise.",
+		"bob has rank 2, ada has rank 1. Yet bob has the lower rank. "
+		"Behind ada: slower head to head.");
 	b.version_number = 2;
-	assert_outcome(&gpu, &view, "A and B are within noise.", "B has rank 2, A has rank 1.");
+	assert_outcome(
+		&gpu, &view, "ada (1) and bob (2) are within noise.", "bob has rank 2, ada has rank 1.");
 }
 
 static void cases_with_the_same_arguments_are_paired(void **state)

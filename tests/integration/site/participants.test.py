@@ -161,7 +161,7 @@ def the_scores_are_those_of_the_ranking():
 	for pair in (f"a={number}&b={other}", f"a={other}&b={number}"):
 		contains(words(anyone, f"/compare?{pair}"), mean)
 	page = words(anyone, f"/compare?a={number}&b={other}")
-	contains(page, "B is 31 % slower than A.")
+	contains(page, f"dora ({other}) is 31 % slower than dora ({number}).")
 	contains(page, f"A {number} by dora")
 	contains(page, f"B {other} by dora")
 	# A stage's times stay those of the run.
@@ -204,6 +204,8 @@ def strangers_see_no_comparison_of_held_times():
 def a_submission_equals_itself_and_an_unknown_one_is_not_found():
 	first = int(sql("SELECT MIN(id) FROM submissions")[0][0])
 	contains(words(ada, f"/compare?a={first}&b={first}"), "the same, byte for byte")
+	address = f"http://podium.example/submission/{first}%23compile"
+	contains(words(ada, f"/compare?a={first}&b={address}"), "the same, byte for byte")
 	equal(anyone.get(f"/compare?a={first}&b=999999").status, 404)
 	contains(words(anyone, f"/compare?a={first}&b=999999"), "no submission with the number 999999")
 	for wrong in (
@@ -214,7 +216,7 @@ def a_submission_equals_itself_and_an_unknown_one_is_not_found():
 	):
 		answer = fresh(ada, f"/compare?a={first}&b={wrong}")
 		equal(answer.status, 200)
-		contains(answer.words(), "Type the number of submission B in digits, as in its address.")
+		contains(answer.words(), "Type the number of submission B in digits, or paste")
 		contains(answer.text, '<li><a href="#b">')
 		lacks(answer.text, "<script>alert")
 
@@ -374,7 +376,7 @@ def a_withdrawn_submission_can_be_restored():
 			(303, f"/submission/{best}?done=restored"),
 		)
 	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
-	contains(words(anyone, f"/submission/{best}"), "Ranked 1 on CPU.")
+	contains(words(anyone, f"/submission/{best}"), "Rank 1 of 2.")
 	rebuilt()
 
 
@@ -826,7 +828,7 @@ def the_form_says_what_the_server_will_run():
 	page = words(ada, FORM)
 	contains(page, "submitted before the deadline")
 	contains(page, "in 3 days")
-	contains(page, "Timed: 2 cases # size 1 64 2 128 Tested: 1 case # size 1 1")
+	contains(page, "Benchmarks: 2 cases # size 1 64 2 128 Tests: 1 case # size 1 1")
 	sql("UPDATE leaderboards SET deadline = NULL WHERE name = 'small'")
 	page = words(ada, FORM)
 	lacks(page, "submitted before the deadline")
@@ -1060,7 +1062,7 @@ def a_queued_job_shows_its_place_and_expected_start():
 @test
 def a_correct_result_that_is_not_ranked_says_why():
 	number = ended(ada, score_ns=50.0)
-	contains(words(anyone, f"/submission/{number}"), "Ranked 1 on CPU.")
+	contains(words(anyone, f"/submission/{number}"), "Rank 1 of 2.")
 	for change, undo, mine, theirs in (
 		(
 			"s.hidden_at = UTC_TIMESTAMP(3), s.hidden_reason = 'copied'",

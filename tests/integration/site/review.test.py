@@ -290,7 +290,7 @@ def a_released_result_is_ranked_immediately():
 	contains(admin.get("/admin/review").words(), "No result is held.")
 	lacks(admin.get("/").words(), "held result")
 	equal(ranking(), [("bob", 1, "isolated"), ("ada", 2, "isolated")])
-	contains(page(anyone, held).words(), "Ranked 1 on H200.")
+	contains(page(anyone, held).words(), "Rank 1 of 2.")
 	contains(page(anyone, held).words(), "4.100 ± 0.020 µs")
 	equal(decide(admin, held, "release").status, 409)
 	equal(

@@ -172,11 +172,11 @@ def pages_and_errors_say_when_a_source_opens():
 	lifted = " and the freeze of the ranking is lifted."
 	for policy, frozen, words in (
 		("never", "NULL", "Only the author sees the source."),
-		("deadline", "NULL", "until the deadline has passed for everybody."),
+		("deadline", "NULL", "until the deadline has passed."),
 		("closing", "NULL", no_more + "."),
 		("ranked", "NULL", "and users who have a ranked result on the leaderboard."),
 		("ranked", "'2020-01-01'", "and users who have a ranked result on the leaderboard."),
-		("deadline", "'2020-01-01'", "until the deadline has passed for everybody" + lifted),
+		("deadline", "'2020-01-01'", "until the deadline has passed" + lifted),
 		("closing", "'2099-01-01'", no_more + lifted),
 	):
 		sql(f"UPDATE leaderboards SET sources_open = '{policy}', frozen_at = {frozen}")

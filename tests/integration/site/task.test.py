@@ -433,6 +433,7 @@ def each_file_of_an_engine_can_be_read():
 		"Files that do not run Podium's "
 		"engine takes the place of the task's harness. eval.py Download",
 	)
+	contains(anyone.get("/leaderboard/odd/task/file/eval.py").words(), "does not run, because")
 	equal(anyone.get(url("task", "engine/no.py")).status, 404)
 
 

@@ -506,6 +506,9 @@ def expected_starts_count_all_devices_and_their_running_jobs():
 	contains(page, "second by bob queued 1st in line A100 at any moment")
 	contains(page, "second by ada queued 2nd in line A100 in about 40 s")
 	contains(section(bob, "/queue", "Waiting by device"), "A100 in about 2 min 2 1 2")
+	devices = section(bob, "/queue", "Workers and devices")
+	contains(devices, "A100 #1 ")
+	contains(devices, "A100 #2 ")
 
 
 @test
