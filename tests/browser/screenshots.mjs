@@ -47,6 +47,7 @@ function nameOf(path) {
 }
 
 const { list, reader } = await STATES[state](), seen = new Set();
+await new Promise((resolve) => setTimeout(resolve, 2000)); // nginx keeps visitors' pages for a second
 mkdirSync(join(folder, state), { recursive: true });
 for (const [role, { enter }] of Object.entries(ROLES)) {
 	if (reader && role === 'a creator') // the usual site has none
@@ -58,6 +59,7 @@ for (const [role, { enter }] of Object.entries(ROLES)) {
 		if (seen.has(content))
 			continue;
 		seen.add(content);
+		await page.mouse.move(0, 0); // it still lies on the button that logged in
 		for (const size of SIZES)
 			for (const theme of ['light', 'dark']) {
 				await page.setViewportSize(size);

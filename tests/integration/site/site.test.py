@@ -90,6 +90,15 @@ def every_answer_forbids_frames_foreign_scripts_and_guessed_types():
 
 
 @test
+def scripts_and_sheets_are_sent_as_the_build_packed_them():
+	for name in ("style.css", "editor.js"):
+		packed = anyone.get(f"/static/{name}", **{"Accept-Encoding": "gzip"})
+		equal((name, packed.headers["Content-Encoding"]), (name, "gzip"))
+		equal(packed.headers["Content-Length"], str(len(packed.bytes)))  # not packed on the way
+		equal(gzip.decompress(packed.bytes), anyone.get(f"/static/{name}").bytes)
+
+
+@test
 def a_visitor_chooses_a_theme_and_the_cache_never_mixes_themes():
 	for _ in range(3):
 		once = fresh("/queue")  # the cache keeps the answers for a second
