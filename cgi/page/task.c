@@ -369,7 +369,7 @@ int page_task(struct request *request)
 {
 	struct shown_leaderboard shown;
 	const struct task_view *view;
-	struct engines engines;
+	struct engines engines = { 0 };
 	int rc = task_view_read(request, &shown, &view);
 	if (!rc)
 		rc = read_engines(request, view, &engines);
@@ -488,7 +488,7 @@ int page_task_file(struct request *request)
 		rc = find_task_file(request, &shown, view, request->path_parameters[1], &file_view.file);
 	if (!rc)
 		rc = read_task_file(request, view, file_view.file, &content);
-	if (!rc)
+	if (!rc && is_harness(view->task, file_view.file->path))
 		rc = read_engines(request, view, &engines);
 	if (rc)
 		return rc;

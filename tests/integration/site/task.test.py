@@ -370,7 +370,7 @@ def the_files_of_a_python_engine_and_no_others_are_listed():
 	)
 	equal(
 		listed("odd"),
-		(judge - {"native.so"})
+		(judge - {"native.so", "__pycache__"})
 		| sources_of_the_library()
 		| {"zygote.py"}
 		| sources_of_sealed(".py"),
