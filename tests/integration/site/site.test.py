@@ -233,8 +233,8 @@ def a_form_without_its_token_or_from_another_origin_is_refused():
 	answer = ada.post("/account/password", [("current", "a long password")], csrf="0" * 64)
 	equal(answer.status, 403)
 	token = ada.csrf("/account")
-	other = "0" if token[-1] != "0" else "1"
-	for wrong in (token[:-1] + other, other + token[1:], token[:8], token + "0", ""):
+	first, last = ("0" if digit != "0" else "1" for digit in (token[0], token[-1]))
+	for wrong in (token[:-1] + last, first + token[1:], token[:8], token + "0", ""):
 		answer = ada.post("/logout", csrf=wrong)
 		equal((wrong, answer.status), (wrong, 403))
 	for origin in (
