@@ -45,7 +45,9 @@ PROGRAMS  := $(B)/podium-web $(B)/podium-worker $(B)/podium-run $(B)/podium-hook
 SEALED    := $(B)/harness/sealed/launch $(B)/harness/sealed/sealed.so
 TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
-SITE      := $(addprefix $(B)/,$(shell find static -type f) static/help.css static/submission.css)
+STATUSES  := $(shell grep -o '^[0-9]*' templates/errors/answers.tsv)
+ERRORS    := $(foreach form,html json problem,$(STATUSES:%=$(B)/static/errors/%.$(form)))
+SITE      := $(addprefix $(B)/,$(shell find static -type f) static/help.css static/submission.css) $(ERRORS)
 PACKED    := $(addsuffix .gz,$(filter %.css %.js,$(SITE)))
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
@@ -227,7 +229,7 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 # comments and no indentation. Pages about running jobs load live.js, which has podium.js in it.
 # nginx sends scripts and sheets as zopfli packs them here, 4 % smaller than it would pack them.
 SCRIPTS := $(filter-out %/editor.js,$(filter %.js,$(SITE)))
-$(filter-out %.css $(SCRIPTS),$(SITE)): $(B)/%: %
+$(filter-out %.css $(SCRIPTS) $(ERRORS),$(SITE)): $(B)/%: %
 	@mkdir -p $(@D) && cp $< $@
 $(B)/static/live.js: static/podium.js
 $(SCRIPTS): $(B)/%: % Makefile
@@ -240,6 +242,9 @@ $(filter %.css,$(SITE)): static/style.css Makefile
 	@awk '/\/\* part: /{on = " $(PARTS) " ~ " " $$3 " "} on' $< \
 	  | sed -Ez 's@/\*[^*]*\*+([^/*][^*]*\*+)*/@@g; s/[ \t\n]+/ /g; s/ ?([{};]) ?/\1/g; s/, /,/g; s/: ([^"])/:\1/g; s/;\}/}/g' \
 	  > $@
+$(ERRORS): templates/errors/answers.tsv templates/errors/page.html templates/errors/answer.awk Makefile
+	@mkdir -p $(@D)
+	@awk -F'\t' -v answer=$(@F) -f templates/errors/answer.awk $< templates/errors/page.html > $@
 $(PACKED): %.gz: %
 	@zopfli -c $< > $@
 
