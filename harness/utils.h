@@ -193,7 +193,7 @@ class TestReporter
 	bool check_close(
 		const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected, double rtol, double atol);
 
-	/* Compares values and not bits: 0.0 equals -0.0, NaN equals nothing. */
+	/* Compares values and not bits: 0.0 equals -0.0, and NaN differs even from NaN. */
 	template <class T> bool check_equal(const DeviceBuffer<T> &got, const DeviceBuffer<T> &expected)
 	{
 		return check_close(got, expected, 0, 0);

@@ -155,7 +155,7 @@ def verbose_allclose(received, expected, rtol=1e-5, atol=1e-8, max_print=5):
 
 @torch.no_grad()
 def verbose_allequal(received, expected, max_print=5):
-	"""Where elements are not equal. NaN equals nothing."""
+	"""Where elements are not equal. NaN differs from everything, even from NaN."""
 	fault = _form_fault(received, expected)
 	if fault:
 		return [fault]

@@ -60,9 +60,10 @@ struct viewer { /* the user who sends the request */
 	size_t team_count;
 	int64_t asked_leaderboard_id, asked_author_id; /* kept by viewer_author_on; 0: none */
 	const struct overtaking *overtaken;            /* newest "you were overtaken" notice, or NULL */
-	bool in_contests; /* perhaps a contestant of one that is not final; not set with a token */
+	bool in_contests;         /* in a team, or in a contest that is not final; false with a token */
 	const char *news_contest; /* with unread news (lib/news/news.h); NULL: none */
-	/* of the session: how it was opened, and what confirmed it; NULL: see sql/0046 */
+	/* How the session was opened (NULL: an older Podium did not note it), and the second factor
+	 * that confirmed it (NULL: none). */
 	const char *opened_with, *factor;
 	int64_t confirmed_at_ms; /* when the user last gave a factor, or logged in without one */
 	bool has_factor;         /* the account has a second factor */

@@ -25,7 +25,7 @@ struct ranking_period {
 	const char *name, *title;
 	int64_t hours;
 };
-extern const struct ranking_period ranking_periods[]; /* the last one has no name */
+extern const struct ranking_period ranking_periods[]; /* ends with one whose name is NULL */
 
 struct ranking_filter {
 	const char *user;                    /* "": any */

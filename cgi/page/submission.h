@@ -103,7 +103,7 @@ struct job_row {
 	/* The viewer may not see the times, because an admin holds or has rejected the result, or
 	 * because of the freeze. The author and admins always see them. */
 	bool hides_times;
-	bool is_withheld; /* by the freeze: the state is "pending", and nothing else is set */
+	bool is_withheld; /* by the freeze: the state is "pending", and all results are empty */
 	int64_t attempt;
 	const char *lease_owner;
 	int64_t queued_at_ms, started_at_ms, finished_at_ms;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Checks that the GPU has the host's address for pinned memory. On 64-bit systems pinned memory has
- * one address for the host and all contexts. */
+/* Checks that the GPU sees pinned memory at the host's address, which callers pass to the GPU. CUDA
+ * promises this on 64-bit systems. */
 static int has_one_address(void *address)
 {
 	unsigned long long on_device = 0;

@@ -137,7 +137,8 @@ static int map_file(struct launcher *launcher, int descriptor)
 	return 0;
 }
 
-/* Finds the blobs behind the text. The caller frees `blobs`, which has room for all. */
+/* Finds the blobs, which follow the plan's JSON. The caller frees `blobs`, which has room for all.
+ */
 static int find_blobs(
 	const struct launcher *launcher, const struct plan *plan, size_t end, const void **blobs)
 {

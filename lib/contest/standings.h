@@ -63,7 +63,7 @@ const struct standings_row *standings_row_of(const struct standings *standings, 
 
 /* ---- private to lib/contest ---- */
 
-/* The tables of all results, contestant by contestant, without any. */
+/* Empty tables of results: for each contestant, a cell for each column of the standings. */
 struct standings_table {
 	struct scoring_row *scores;
 	struct scoring_cell *cells;

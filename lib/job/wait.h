@@ -91,7 +91,7 @@ struct wait_devices {
 	const char *gpu;
 	int64_t count;          /* number of devices that take jobs */
 	int64_t online, paused; /* optional */
-	int64_t elsewhere;      /* of `count`, those that another Podium on their machine uses now */
+	int64_t elsewhere;      /* of `count`, those that another Podium on the same machine is using */
 };
 
 /* Fills position and start_ms. `jobs` must hold all running and all waiting jobs. */

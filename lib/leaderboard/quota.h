@@ -51,7 +51,7 @@ struct quota_order {
 };
 int quota_set(struct database *db, const struct quota_order *order, struct error *error);
 
-/* The words of a leaderboard's own quota in the audit log: quota_words, or "the site's". */
+/* A leaderboard's own quota in the audit log: quota_words, or "the site's" if it has none. */
 const char *quota_own_words(struct arena *arena, const struct quota *quota);
 
 struct quota_use {

@@ -60,8 +60,8 @@ task_key_read task_read_whole;  /* int64_t; least, most */
 task_key_read task_read_truth;  /* bool */
 task_key_read task_read_choice; /* an enum; choices */
 
-/* Allocates `node->count` elements and stores the pointer in the member of `key`. Returns NULL
- * and adds a fault if `node` is not a list. */
+/* Allocates `node->count` elements and stores the pointer at `base` + `key->offset`; the caller
+ * stores the count. Returns NULL and adds a fault if `node` is not a list. */
 void *task_read_array(struct task_reader *reader, const struct yaml_node *node,
 	const struct task_key *key, void *base, size_t element_bytes);
 

@@ -46,7 +46,7 @@ static const char *skip_blanks(const char *text)
 
 /* ---- the definition of a type ---- */
 
-/* Where a definition ends that may have brackets: at the first of `ends` outside all of them. */
+/* The first character of `ends` that is outside (), [] and {}: there a definition ends. */
 static const char *end_outside_brackets(const char *text, const char *ends)
 {
 	int depth = 0;

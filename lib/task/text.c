@@ -61,8 +61,8 @@ enum task_truth task_detect_truth(const struct task_reader *reader)
 	return TRUTH_NUMBERS;
 }
 
-/* Searches for signs that the file prints a score: `print(f"score: {mean}")`, `log("score",
- * mean)`. */
+/* Whether the file seems to print one score, as `print(f"score: {mean}")` or `log("score", mean)`
+ * do. A file that names benchmarks or a number of tests reports in KernelBot's format instead. */
 bool task_is_score_evaluation(const struct file *file)
 {
 	static const char *const signs[] = { "score:", "\"score\"", "'score'", "duration.mean" };

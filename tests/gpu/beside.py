@@ -93,7 +93,7 @@ def kernels_of(recorded):
 def print_empty(language, run_empty):
 	"""Prints the durations of the null contestant's empty kernel: when it runs again immediately,
 	and after a flush of the L2 cache. After a flush the GPU must first fetch the kernel's
-	instructions, as in the engine."""
+	instructions, as when the judge measures."""
 	flush = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
 	for is_cold in (False, True):
 		with profile(activities=[ProfilerActivity.CUDA]) as recorded:

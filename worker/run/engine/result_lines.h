@@ -91,7 +91,7 @@ struct results {
 	char reason[512];     /* the sentence for that verdict */
 
 	struct buffer line, text; /* the unfinished line; the text that the next lines may continue */
-	const char **text_place;  /* where that text belongs; NULL: no text is open */
+	const char **text_place;  /* gets the text when it is complete; NULL: none is being read */
 	uint64_t total;
 };
 
