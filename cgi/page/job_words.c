@@ -72,25 +72,6 @@ static void expect_end(
 		buffer_printf(out, " Expected result: %s.", job->end);
 }
 
-/* Says why no worker takes the job, or returns "". */
-static const char *wait_obstacle(const struct wait *wait)
-{
-	if (!wait->position)
-		return ""; /* a worker took the job after its row was read */
-	if (!wait->online)
-		return " No worker with this device is online, so the job waits until one is.";
-	if (wait->paused == wait->online)
-		return " An admin paused the device, so the job waits until it is resumed.";
-	if (wait->devices && wait->elsewhere == wait->devices)
-		return " Another Podium on this machine uses this device, so the job waits until that "
-			   "one's "
-			   "job is done.";
-	return wait->devices
-		? ""
-		: " No such device works now: all are paused or have failed. The job waits "
-		  "until an admin has fixed one.";
-}
-
 static void describe_queued(
 	struct arena *arena, struct job_row *job, const struct wait *wait, struct buffer *out)
 {
@@ -103,7 +84,8 @@ static void describe_queued(
 	if (job->attempt || (job->reason && *job->reason))
 		append_trouble(out, job);
 	append_place(out, job, wait);
-	buffer_text(out, wait_obstacle(wait));
+	if (wait->position) /* else a worker took the job after its row was read */
+		buffer_text(out, wait_obstacle(wait));
 	job->sentence = arena_strdup(arena, buffer_string(out));
 	if (job->start) {
 		buffer_printf(out, " Expected start: %s.", job->start);

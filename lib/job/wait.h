@@ -58,6 +58,9 @@ void wait_of_next(struct arena *arena, const struct database_answer *answer, int
  * NULL for NAN. */
 const char *wait_words(struct arena *arena, double start_ms);
 
+/* A sentence that says why no worker takes a waiting job, after a space; "": one will. */
+const char *wait_obstacle(const struct wait *wait);
+
 /* ---- for admins: the lines of all models ---- */
 
 struct wait_line {

@@ -22,3 +22,18 @@ const char *wait_words(struct arena *arena, double start_ms)
 		? arena_printf(arena, "in about %lld h %lld min", minutes / 60, minutes % 60)
 		: arena_printf(arena, "in about %lld h", minutes / 60);
 }
+
+const char *wait_obstacle(const struct wait *wait)
+{
+	if (!wait->online)
+		return " No worker with this device is online, so the job waits until one is.";
+	if (wait->paused == wait->online)
+		return " An admin paused the device, so the job waits until it is resumed.";
+	if (!wait->devices)
+		return " No such device works now: all are paused or have failed. The job waits until an "
+			   "admin has fixed one.";
+	return wait->elsewhere == wait->devices
+		? " Another Podium on this machine uses this device, so the job waits until that one’s job "
+		  "is done."
+		: "";
+}

@@ -371,7 +371,7 @@ def a_device_that_another_podium_uses_says_so():
 		contains(
 			status(submission)["jobs"][0]["message"],
 			"Waiting for CPU: 1st in line. Another Podium on this machine uses this device, so the "
-			"job waits until that one's job is done.",
+			"job waits until that one’s job is done.",
 		)
 		equal(status(submission)["jobs"][0]["state"], "queued")
 	equal(ended(submission)["verdict"], "passed")
