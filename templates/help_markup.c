@@ -22,20 +22,23 @@ static void append_label(struct buffer *out, const char *cell, size_t length)
 		}
 }
 
-/* Rewrites `<td ...>` of a row's cell `column`. The first cell is the row's heading. */
-static void print_cell(struct buffer *out, const char *label, size_t column, bool is_number)
+/* Rewrites `<td ...>` of a row's cell. The first cell is the row's heading. */
+static void print_cell(struct buffer *out, const char *label, bool is_first, bool is_number)
 {
-	if (column == 0) {
-		buffer_text(out, "<th scope=\"row\">");
-		return;
-	}
-	buffer_printf(out, "<td%s", is_number ? " class=\"number\"" : "");
+	buffer_printf(out, "<%s%s", is_first ? "th scope=\"row\"" : "td",
+		is_number && !is_first ? " class=\"number\"" : "");
 	if (*label)
 		buffer_printf(out, " data-label=\"%s\"", label);
 	buffer_text(out, ">");
 }
 
-/* Tables with two columns need no labels. */
+/* Whether the cells of a column need its heading beside them on a phone. A heading of one word,
+ * such as "option", says nothing that the first two cells of a row do not show. */
+static bool is_labelled(const char *label, size_t column, size_t columns)
+{
+	return (columns > 2 && column > 0) || strchr(label, ' ');
+}
+
 static void print_table(
 	struct buffer *out, struct arena *arena, size_t number, const char *html, const char *end)
 {
@@ -62,8 +65,9 @@ static void print_table(
 			column = 0;
 			buffer_append(out, html, tag);
 		} else if (strncmp(html, "<td", 3) == 0) {
-			bool is_labelled = columns > 2 && column < columns;
-			print_cell(out, is_labelled ? labels[column] : "", column, is_number);
+			const char *label = column < columns ? labels[column] : "";
+			print_cell(
+				out, is_labelled(label, column, columns) ? label : "", column == 0, is_number);
 		} else if (strncmp(html, "</td>", 5) == 0) {
 			buffer_text(out, column++ ? "</td>" : "</th>");
 		} else {
@@ -88,6 +92,25 @@ void help_tables(struct buffer *out, struct arena *arena, const char *html)
 
 /* ---- code ---- */
 
+/* Longer lines do not fit into the width of text. */
+enum { most_line_characters = 84 };
+
+static bool has_long_line(const char *html, const char *end)
+{
+	size_t characters = 0;
+	for (html = strchr(html, '>') + 1; html < end && characters <= most_line_characters; html++) {
+		if (*html == '<')
+			html = strchr(html, '>');
+		else if (*html == '\n')
+			characters = 0;
+		else
+			characters += ((unsigned char)*html & 0xc0) != 0x80; /* the first byte of a character */
+		if (*html == '&')
+			html += strcspn(html, ";");
+	}
+	return characters > most_line_characters;
+}
+
 void help_code(struct buffer *out, const char *html)
 {
 	size_t number = 1;
@@ -95,9 +118,10 @@ void help_code(struct buffer *out, const char *html)
 		const char *end = strstr(code, "</pre>") + strlen("</pre>");
 		buffer_append(out, html, (size_t)(code - html));
 		buffer_printf(out,
-			"<div class=\"snippet\"><pre id=\"code-%zu\"%.*s\n<button type=\"button\" "
+			"<div class=\"snippet%s\"><pre id=\"code-%zu\"%.*s\n<button type=\"button\" "
 			"class=\"button small\" data-copy=\"code-%zu\" hidden>Copy</button></div>",
-			number, (int)(end - code - 4), code + 4, number);
+			has_long_line(code, end) ? " long" : "", number, (int)(end - code - 4), code + 4,
+			number);
 		number++;
 		html = end;
 	}
@@ -140,6 +164,7 @@ static void print_inline_code(struct buffer *out, const char *html, const char *
 
 void help_unbroken(struct buffer *out, const char *html)
 {
+	static const char less[] = "&lt;"; /* of "< 0.5 µs" */
 	while (*html) {
 		const char *end = html + 1;
 		if (strncmp(html, "<pre", 4) == 0) {
@@ -151,9 +176,14 @@ void help_unbroken(struct buffer *out, const char *html)
 			html = end;
 		} else if (*html == '<') {
 			end = strchr(html, '>');
-		} else if (isdigit((unsigned char)*html) && html[1] == ' ' && is_unit(html + 2)) {
+		} else if (isdigit((unsigned char)*html) && isspace((unsigned char)html[1])
+			&& is_unit(html + 2)) {
 			buffer_printf(out, "%c\u00a0", *html);
 			html = end = html + 2;
+		} else if (strncmp(html, less, strlen(less)) == 0
+			&& isspace((unsigned char)html[strlen(less)])) {
+			buffer_printf(out, "%s\u00a0", less);
+			html = end = html + strlen(less) + 1;
 		}
 		buffer_append(out, html, (size_t)(end - html));
 		html = end;

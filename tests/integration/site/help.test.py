@@ -92,6 +92,8 @@ def a_part_of_a_long_document_is_a_page_and_the_rest_leaves_it_out():
 	whole = read("/api/v1/reference.md").text
 	for part in PARTS:
 		file, section = part.split(":")
+		if file != "api":
+			continue
 		heading = re.search(f"^## {section.replace('-', ' ')}$", whole, re.M | re.I)
 		first = re.compile(r"^### (?:\w+ )?(\S+)$", re.M).search(whole, heading.end())[1]
 		contains(read(f"/help/{file}-{section}").text.replace("<wbr>", ""), first)
@@ -259,6 +261,8 @@ def short_code_and_a_number_with_its_unit_stay_on_one_line():
 	contains(out, "<code>runs - 1</code> in 0.4\u00a0µs")
 	contains(out, "<code>https://podium.example.org/<wbr>a <wbr>b/<wbr>c</code>, 3 samples")
 	contains(out, "a 1 s / x")
+	done, out = compiled(a='# A\n\nIt is "< 0.5\nµs".\n')
+	contains(out, "It is &quot;&lt;\u00a00.5\u00a0µs&quot;.")
 
 
 @test
@@ -272,13 +276,14 @@ def links_to_pages_that_the_site_does_not_serve_become_text():
 def tables_have_their_headings_in_each_cell():
 	done, out = compiled(
 		a="# A\n\n| key | `a` & value | n |\n|---|---|---:|\n| `k` | v | 1 |\n\n"
-		"| one | two |\n|---|---|\n| 1 | 2 |\n"
+		"| one | two |\n|---|---|\n| 1 | 2 |\n\n| exit code | two |\n|---|---|\n| 3 | 4 |\n"
 	)
 	equal((done.returncode, done.stderr), (0, ""))
 	contains(out, '<th scope=\\"row\\"><code>k</code></th>')
 	contains(out, '<td data-label=\\"A &amp; value\\">v</td>')
 	contains(out, '<td class=\\"number\\" data-label=\\"N\\">1</td>')
 	contains(out, "<td>2</td>")
+	contains(out, '<th scope=\\"row\\" data-label=\\"Exit code\\">3</th>')
 
 
 @test
