@@ -250,11 +250,11 @@ $(PACKED): %.gz: %
 
 # The pages of docs/ that the site serves as its help: for participants and authors of tasks. Of
 # HELP_PARTS, each FILE:SECTION is a page that begins at this heading of docs/FILE.md.
-HELP := first-submission terminal podium check popcorn github-actions timing ranking \
+HELP := first-submission terminal podium check popcorn github-actions contestants timing ranking \
   ranking-page ranking-rules ranking-data api tasks tasks-engine harness harness-isolated \
-  harness-own problem-sets contests publishing
+  harness-own problem-sets publishing contests
 HELP_PARTS := api:leaderboards api:contests api:submissions api:administration api:objects \
-  api:objects-for-admins
+  api:objects-for-admins tasks:reference
 $(B)/help-compile: $(B)/templates/compile_help.o $(B)/templates/help_markup.o \
   $(B)/cgi/render/markdown.o $(B)/cgi/render/html.o $(B)/libpodium.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -o $@ $^ -lcmark-gfm-extensions -lcmark-gfm $(LIBS)

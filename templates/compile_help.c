@@ -400,7 +400,7 @@ static void fold_sections(struct buffer *out, const struct document *document, c
 	}
 }
 
-/* Where the readers of the API go from each of its pages. */
+/* Where readers go from each page of a file with several pages, except the file's last page. */
 static const struct {
 	const char *page, *next[2];
 } NEXT[] = {
@@ -411,6 +411,7 @@ static const struct {
 	{ "api-administration", { "api-objects-for-admins", "publishing" } },
 	{ "api-objects", { "api-leaderboards", "api-submissions" } },
 	{ "api-objects-for-admins", { "api-administration", "api-objects" } },
+	{ "tasks", { "tasks-reference", "publishing" } },
 };
 
 /* The item about a page in the list of pages. */
@@ -420,7 +421,7 @@ static const char *item_of(const char *list, const char *page)
 	return link ? arena_strndup(compiler.arena, link, (size_t)(strstr(link, "</li>") - link)) : "";
 }
 
-/* The generated pages of the API have no last section in their file. */
+/* These pages have no last section in their file. */
 static void print_next(struct buffer *out, const struct document *document)
 {
 	cleanup_buffer struct buffer list = { 0 };
@@ -550,7 +551,10 @@ static void add_document(const char *name)
 	document->file = arena_strndup(compiler.arena, name, (size_t)(colon - name));
 	document->section = colon + 1;
 	document->name = arena_printf(compiler.arena, "%s-%s", document->file, document->section);
-	document->title = arena_printf(compiler.arena, "API: %s", words_of(document->section));
+	const char *words = words_of(document->section);
+	document->title = strcmp(document->file, "api") == 0
+		? arena_printf(compiler.arena, "API: %s", words)
+		: arena_printf(compiler.arena, "%c%s of a task", toupper((unsigned char)*words), words + 1);
 }
 
 int main(int argc, char **argv)
