@@ -201,12 +201,14 @@ def walls_of(directory):
 class Attacked(Runner):
 	"""A podium-run with its zygote. said() returns its new error output without waiting."""
 
-	def __init__(self, directory, environment, limits):
+	def __init__(self, directory, kits, environment, limits):
 		super().__init__(
 			"--python",
 			PYTHON,
 			"--user",
 			USER,
+			"--kits",
+			str(kits),
 			*limits,
 			directory=directory,
 			environment=environment,
@@ -235,7 +237,8 @@ class Host:
 		self.tasks, self.count = {}, 0
 		self.walls = walls_of(self.jobs)
 		limits = LIMITS.get(self.device["model"], LIMITS_ON_GPU)
-		self.runner = Attacked(self.jobs, {"PATH": f"{self.programs}:{os.environ['PATH']}"}, limits)
+		environment = {"PATH": f"{self.programs}:{os.environ['PATH']}"}
+		self.runner = Attacked(self.jobs, self.top / "kits", environment, limits)
 		self.settle_down()
 
 	# ---- the surroundings ----
