@@ -151,31 +151,3 @@ struct rates rates_of_case(
 	return rates_of(peaks_evaluate(flops, case_line), peaks_evaluate(bytes, case_line), ns,
 		peaks_number_type(case_line), model);
 }
-
-/* Evaluates a formula for each benchmark and combines the values as `ranking_by` combines the
- * times. NAN if the formula does not fit one of the benchmarks. */
-static double combined_work(const struct task *task, const char *formula)
-{
-	double sum = 0, logarithms = 0;
-	size_t count = task->benchmark_count;
-	if (!count)
-		return NAN;
-	for (size_t i = 0; i < count; i++) {
-		double value = peaks_evaluate(formula, task->benchmarks[i]);
-		sum += value;
-		logarithms += log(value);
-	}
-	switch (task->ranking_by) {
-	case RANKING_BY_LAST: return peaks_evaluate(formula, task->benchmarks[count - 1]);
-	case RANKING_BY_MEAN: return sum / (double)count;
-	case RANKING_BY_GEOM: return exp(logarithms / (double)count);
-	}
-	return NAN;
-}
-
-struct rates rates_of_score(const struct task *task, double score_ns, const char *model)
-{
-	size_t count = task->benchmark_count;
-	return rates_of(combined_work(task, task->flops), combined_work(task, task->bytes), score_ns,
-		count ? peaks_number_type(task->benchmarks[count - 1]) : NUMBER_FP16, model);
-}

@@ -42,8 +42,4 @@ struct rates {
 struct rates rates_of_case(
 	const char *flops, const char *bytes, const char *case_line, double ns, const char *model);
 
-/* The rates of a score. The work of the ranked benchmarks is combined as task_score combines their
- * times. For one benchmark this equals the rates of its case. */
-struct rates rates_of_score(const struct task *task, double score_ns, const char *model);
-
 #endif

@@ -91,33 +91,6 @@ static void the_table_is_consistent(void **state)
 	assert_null(peaks_find(""));
 }
 
-static void a_score_has_the_rates_of_the_ranked_benchmarks(void **state)
-{
-	(void)state;
-	const char *benchmarks[] = { "size: 100", "size: 400", "size: 1600" };
-	struct task task = {
-		.benchmarks = benchmarks, .benchmark_count = 3, .bytes = (char[]){ "10 * size" }
-	};
-	static const struct {
-		enum task_ranking_by rule;
-		double bytes;
-	} cases[] = {
-		{ RANKING_BY_LAST, 16000 },
-		{ RANKING_BY_MEAN, 7000 },
-		{ RANKING_BY_GEOM, 4000 },
-	};
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		task.ranking_by = cases[i].rule;
-		struct rates rates = rates_of_score(&task, 2000, "H200");
-		assert_near(rates.gb_s, cases[i].bytes / 2000);
-		assert_true(isnan(rates.tflop_s));
-	}
-	benchmarks[1] = "other: 1"; /* the formula does not fit this case */
-	assert_true(isnan(rates_of_score(&task, 2000, "H200").gb_s));
-	task.benchmark_count = 0;
-	assert_true(isnan(rates_of_score(&task, 2000, "H200").gb_s));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,7 +98,6 @@ int main(void)
 		cmocka_unit_test(an_unknown_gpu_or_formula_gives_no_percentage),
 		cmocka_unit_test(the_type_of_a_case_chooses_the_peak),
 		cmocka_unit_test(the_table_is_consistent),
-		cmocka_unit_test(a_score_has_the_rates_of_the_ranked_benchmarks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
