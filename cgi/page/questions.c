@@ -32,6 +32,14 @@ const char *question_html(struct arena *arena, const char *text)
 	return arena_strdup(arena, buffer_string(&html));
 }
 
+int64_t questions_first_unseen(const struct questions_view *view)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (view->rows[i].is_unseen)
+			return view->rows[i].id;
+	return 0;
+}
+
 static int read_questions(struct request *request, struct questions_view *view)
 {
 	const struct leaderboard *leaderboard = &view->shown->leaderboard;

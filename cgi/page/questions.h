@@ -21,6 +21,9 @@ struct questions_view {
 	bool for_all;
 };
 
+/* The newest question on the page whose answer the viewer has not seen; 0: there is none. */
+int64_t questions_first_unseen(const struct questions_view *view);
+
 /* A question or an answer, Markdown, as HTML that is safe to print. Text that would become much
  * longer is printed as it is: a page shows many texts. */
 const char *question_html(struct arena *arena, const char *text);

@@ -271,7 +271,7 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 
 	// ada asks, and judy answers for all.
 	await ada.goto('/leaderboard/tiles/questions');
-	await fillAndSend(ada, { Question: 'May tiles overlap?' }, 'Ask');
+	await fillAndSend(ada, { 'Ask a question': 'May tiles overlap?' }, 'Ask');
 	await judy.goto('/leaderboard/tiles/questions');
 	await judy.getByLabel('Answer', { exact: true }).fill('They may not.');
 	await judy.getByRole('radio', { name: /^Everybody/ }).check();

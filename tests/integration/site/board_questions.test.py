@@ -118,9 +118,7 @@ def only_who_asked_and_who_answers_read_a_question():
 def the_panel_and_the_tab_of_who_answers_count_what_waits():
 	for client in (carl, admin):
 		contains(whole(client.get("/admin")).words(), "1 question without an answer")
-		contains(
-			whole(client.get("/leaderboard/small")).words(), "Questions 1 to read or to answer"
-		)
+		contains(whole(client.get("/leaderboard/small")).words(), "Q&A 1 to read or to answer")
 	for client, path in ((dora, "/admin"), (dora, PAGE), (ada, PAGE), (anyone, PAGE)):
 		lacks(whole(client.get(path)).words(), "1 question without an answer")
 		lacks(whole(client.get(path)).words(), "to read or to answer")
@@ -148,8 +146,8 @@ def a_private_answer_is_for_who_asked():
 
 @test
 def a_new_answer_is_marked_until_who_asked_has_read_it():
-	contains(whole(ada.get("/leaderboard/small")).words(), "Questions 1 to read or to answer")
-	contains(whole(ada.get(PAGE)).words(), "New since you last looked: 1 answer or announcement.")
+	contains(whole(ada.get("/leaderboard/small")).words(), "Q&A 1 to read or to answer")
+	contains(whole(ada.get(PAGE)).words(), "New since you last looked: 1 answer or announcement")
 	for client in (bob, carl):
 		lacks(whole(client.get(PAGE)).words(), "new answer")
 	done(bob.post(PAGE, [("action", "read")]))
@@ -327,7 +325,7 @@ def remove_cup():
 @test
 def contestants_see_what_is_new_until_they_have_read_it():
 	make_cup()
-	tab, news = "Questions 1 to read or to answer", "1 new since you last looked"
+	tab, news = "Q&A 1 to read or to answer", "1 new since you last looked"
 	done(ask(ada, "*Which* <b>clock</b>?"))
 	done(answer(carl, newest(), "The **device** <img src=x>.", "all"))
 	# ada asked; bob is a member of a registered team; dora takes no part.
