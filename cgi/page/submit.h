@@ -23,6 +23,7 @@ struct submit_gpu {
 
 struct open_leaderboard {
 	const char *name, *last_mode, *license; /* license NULL: none */
+	const char *language, *gpus;            /* "H200, B200" */
 }; /* last_mode: mode of the viewer's last submission if that was to this leaderboard, else NULL */
 
 /* In the same order as quota_mode. */

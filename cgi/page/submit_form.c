@@ -620,12 +620,17 @@ int submit_show_again(struct request *request, const struct leaderboard *leaderb
 /* ---- /submit: the file or the user names the leaderboard ---- */
 
 static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name),
-	TEXT(struct open_leaderboard, last_mode), TEXT(struct open_leaderboard, license) };
+	TEXT(struct open_leaderboard, last_mode), TEXT(struct open_leaderboard, license),
+	TEXT(struct open_leaderboard, language), TEXT(struct open_leaderboard, gpus) };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define IS_LATE SQL_ACTS_FOR("late.id", "e.user_id")
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
 	"SELECT l.name, last.mode AS last_mode, IF(" SQL_SOURCE_POLICY(
-		"l") " = 'never', NULL, NULLIF(l.source_license, '')) AS license FROM leaderboards l LEFT "
+		"l") " = 'never', NULL, NULLIF(l.source_license, '')) AS license, "
+			 "v.language, COALESCE((SELECT GROUP_CONCAT(g.gpu ORDER BY g.position SEPARATOR ', ') "
+			 "FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id AND g.closed_at IS NULL), '') "
+			 "AS gpus "
+			 "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id LEFT "
 			 "JOIN "
 			 "  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) "
 			 "WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
