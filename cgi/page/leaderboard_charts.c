@@ -225,6 +225,17 @@ static const char *const *chart_device_names(
 	return names;
 }
 
+/* Moves the last user before those who are slower on the first device. */
+static void sort_last(struct scaling_user *users, size_t count)
+{
+	struct scaling_user last = users[count - 1];
+	double last_ns = last.entries[0] ? last.entries[0]->score_ns : INFINITY;
+	size_t i = count - 1;
+	for (; i > 0 && !(users[i - 1].entries[0] && users[i - 1].entries[0]->score_ns <= last_ns); i--)
+		users[i] = users[i - 1];
+	users[i] = last;
+}
+
 static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t viewer_id,
 	const struct scaling_entry *rows, size_t count)
 {
@@ -235,9 +246,14 @@ static void make_scaling(struct arena *arena, struct scaling_view *view, int64_t
 	for (size_t i = 0; i < count && view->user_count < users_most; view->user_count++) {
 		struct scaling_user *user = &view->users[view->user_count];
 		i += take_user(arena, shown, rows + i, count - i, user);
-		user->style = view->user_count % chart_styles;
 		user->is_own = user->user_id == viewer_id;
-		draw_user(arena, shown, user, &lines[view->user_count]);
+		sort_last(view->users, view->user_count + 1);
+	}
+	for (size_t i = 0; i < view->user_count; i++) {
+		struct scaling_user *user = &view->users[i];
+		bool is_lower = i >= charted_users && user->entries[0]; /* has the color of the trend */
+		user->style = (is_lower ? (size_t)user->entries[0]->place - 1 : i) % chart_styles;
+		draw_user(arena, shown, user, &lines[i]);
 	}
 	view->chart = (struct chart){ .id = "devices",
 		.lines = lines,

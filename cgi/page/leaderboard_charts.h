@@ -55,8 +55,9 @@ struct trend {
  * thread's next request. */
 int leaderboard_trend(struct request *request, struct trend *trend, const char **html);
 
-/* Whether at least one reference line is close enough to the lines to be drawn. */
-bool trend_has_levels(const struct trend *trend);
+/* Whether the speed of light, or else at least one baseline, is close enough to the lines to be
+ * drawn. */
+bool trend_has_levels(const struct trend *trend, bool is_bound);
 
 /* ---- views: /leaderboard/NAME?view=... ---- */
 

@@ -129,7 +129,8 @@ static const char *trend_words(struct arena *arena, const struct trend *trend)
 static void add_mark(
 	struct trend *trend, struct chart_mark *drawn, const struct trend_mark *mark, double ns)
 {
-	*drawn = (struct chart_mark){ mark->name, ns,
+	bool is_own_file = strcmp(mark->kind, "baseline") != 0 && mark->at_ms != TIME_NULL;
+	*drawn = (struct chart_mark){ is_own_file ? mark->kind : mark->name, ns,
 		mark->submission_id == SQL_NULL_INTEGER && mark->at_ms == TIME_NULL };
 	trend->marks[trend->mark_count] = *mark;
 	trend->marks[trend->mark_count++].drawn = drawn;
@@ -162,10 +163,11 @@ static const struct chart_mark *make_marks(
 	return drawn;
 }
 
-bool trend_has_levels(const struct trend *trend)
+bool trend_has_levels(const struct trend *trend, bool is_bound)
 {
 	for (size_t i = 0; i < trend->mark_count; i++)
-		if (chart_has_room(&trend->chart, trend->marks[i].drawn))
+		if (trend->marks[i].drawn->is_bound == is_bound
+			&& chart_has_room(&trend->chart, trend->marks[i].drawn))
 			return true;
 	return false;
 }

@@ -46,10 +46,11 @@ static int line_width(size_t style, bool is_own)
 	return is_quiet(style, is_own) ? 1 : style < chart_styles && !is_own ? 2 : 4;
 }
 
-/* The reader's own line is solid: its rings already tell it apart. */
+/* The reader's own line is solid, because its rings already tell it apart. So are quiet lines, of
+ * which dashes would make a tangle. */
 static const char *line_dash(size_t style, bool is_own)
 {
-	return is_own ? "none" : style_of(style)->dash;
+	return is_own || is_quiet(style, is_own) ? "none" : style_of(style)->dash;
 }
 
 static const char *mark_dash(const struct chart_mark *mark)
@@ -361,11 +362,22 @@ static bool find_scales(struct drawing *drawing)
 		high = fmax(high, 2 * low);
 	}
 	drawing->y = chart_scale_durations(low, high);
+	if (chart->names && high > low) { /* factors between devices are slopes, the same for all */
+		struct chart_scale scale = logarithmic_scale(low, high);
+		if (scale.tick_count > 2)
+			drawing->y = scale;
+	}
 	/* Leave space of a quarter of a step before the first name and after the last. */
 	drawing->x = chart->names
 		? (struct chart_scale){ .low = -.25, .high = (double)chart->name_count - .75 }
 		: chart_scale_moments(ends.first, fmax(ends.last, chart->end_ms));
 	return true;
+}
+
+bool chart_shows_hours(const struct chart *chart)
+{
+	struct drawing drawing = { .chart = chart };
+	return !chart->names && find_scales(&drawing) && drawing.x.step < DAY;
 }
 
 static double chart_x(const struct drawing *drawing, double x)
@@ -450,14 +462,16 @@ static void draw_marks(const struct drawing *drawing)
 	}
 }
 
-/* Lines fall from left to right, so the lower left corner has room. */
+/* Lines fall from left to right, so the lower left corner has room. Beside a bound that is drawn,
+ * the right end has more. */
 static void draw_bound_label(
 	const struct drawing *drawing, const struct chart_mark *mark, bool has_room)
 {
 	double y = has_room ? chart_y(drawing, mark->ns) : 100;
 	buffer_printf(drawing->out,
-		"<text class=\"mark-bound\" x=\"0\" y=\"%.4g%%\" dx=\".4em\" dy=\"-.4em\">%s", y,
-		has_room ? "" : "↓ ");
+		"<text class=\"mark-bound\" x=\"%s\" y=\"%.4g%%\" dx=\"%s\" dy=\"-.4em\"%s>%s",
+		has_room ? "100%" : "0", y, has_room ? "-.4em" : ".4em",
+		has_room ? " text-anchor=\"end\"" : "", has_room ? "" : "↓ ");
 	html_text(drawing->out, mark->name);
 	if (!has_room) {
 		format_text time;

@@ -65,6 +65,9 @@ struct chart {
  * arrow at the lower edge tells of a distant bound. */
 bool chart_has_room(const struct chart *chart, const struct chart_mark *mark);
 
+/* Whether the time axis shows times of day, in UTC. */
+bool chart_shows_hours(const struct chart *chart);
+
 /* An axis: the values at its ends, and its ticks. */
 struct chart_scale {
 	double low, high;

@@ -223,7 +223,7 @@ static void an_axis_of_names_has_room_at_both_ends(void **state)
 		.names = names,
 		.name_count = 2 };
 	cleanup_free char *svg = drawn(&chart);
-	assert_contains(svg, "d=\"M166.7 0L833.3 800\"");
+	assert_contains(svg, "d=\"M166.7 37.04L833.3 899.2\"");
 	assert_contains(svg, "text-anchor=\"middle\">A100</text>");
 	assert_contains(svg, "text-anchor=\"middle\">H200</text>");
 }
@@ -243,7 +243,7 @@ static void values_that_are_no_times_are_left_out(void **state)
 		.names = names,
 		.name_count = 5 };
 	cleanup_free char *svg = drawn(&chart);
-	assert_contains(svg, "d=\"M55.56 0L944.4 800\"");
+	assert_contains(svg, "d=\"M55.56 37.04L944.4 899.2\"");
 	assert_int_equal(times(svg, "<use "), 2);
 	assert_int_equal(times(svg, "nan"), 0);
 }
