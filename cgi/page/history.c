@@ -175,6 +175,14 @@ size_t history_group(struct arena *arena, const struct history_job *rows, size_t
 	return groups;
 }
 
+bool history_shows_ranks(const struct history_view *view)
+{
+	bool is_ranked = false;
+	for (size_t i = 0; i < view->rank_count; i++)
+		is_ranked |= view->ranks[i].place != SQL_NULL_INTEGER;
+	return is_ranked && view->is_first && !view->filter.is_set;
+}
+
 /* ---- the filters ---- */
 
 const char *history_result(size_t index)

@@ -64,6 +64,10 @@ struct history_view {
 	bool is_first;
 };
 
+/* Whether the page begins with the viewer's ranks: on its first page, without a filter, if there is
+ * a rank. */
+bool history_shows_ranks(const struct history_view *view);
+
 /* Returns the index-th choice of the filter for results: "queued", "running", "held" and each
  * verdict. Returns NULL after the last. */
 const char *history_result(size_t index);

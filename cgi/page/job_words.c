@@ -281,6 +281,12 @@ static bool could_be_ranked(const struct submission_row *row, const struct job_r
 	return strcmp(row->mode, "ranked") == 0 && verdict_from_name(job->verdict) == VERDICT_PASSED;
 }
 
+static bool shows_rank(const struct job_row *job)
+{
+	return job->place != SQL_NULL_INTEGER && !job->is_withheld && job->stopping != 1
+		&& !was_rejected(job);
+}
+
 static void describe_ended(
 	const struct submission_row *row, const struct job_row *job, struct buffer *out)
 {
@@ -292,7 +298,7 @@ static void describe_ended(
 			job->lease_owner ? job->lease_owner : "unknown");
 	} else if (was_rejected(job)) {
 		buffer_text(out, "An admin reviewed the result and rejected it, so it is not ranked.");
-	} else if (job->place != SQL_NULL_INTEGER) {
+	} else if (shows_rank(job)) {
 		buffer_text(out, "Rank ");
 		html_rank(out, job->place, job->is_tied == 1);
 		buffer_printf(out, " of %lld.", (long long)job->entries);
@@ -323,6 +329,7 @@ void job_words_fill(struct arena *arena, const struct submission_row *row, struc
 		jobs[i].words = arena_strdup(arena, buffer_string(&out));
 		if (!jobs[i].sentence)
 			jobs[i].sentence = jobs[i].words;
+		jobs[i].shows_rank = jobs[i].sentence == jobs[i].words && shows_rank(&jobs[i]);
 		describe_change(arena, &jobs[i]);
 	}
 }

@@ -145,6 +145,7 @@ struct job_row {
 	const char *words; /* the job's state in words; filled by job_words_fill */
 	/* `words` without what the page's stepper and figures show; filled by job_words_fill. */
 	const char *sentence;
+	bool shows_rank; /* the sentence is only the rank; filled by job_words_fill */
 	/* How the job changed its user's best time and rank when it finished, in words, or NULL: "3.1 %
 	 * faster", "rank 4 → 2". Filled by job_words_fill. */
 	const char *gain, *moved;

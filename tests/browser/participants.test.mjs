@@ -513,10 +513,10 @@ scene('pages show the same time, ±, rank and gaps of an entry', async (come) =>
 		includes('profile', await wordsOf(page, `/user/${user}`),
 			`${NUMBERS} ${place} of 6 ${time}`);
 		const about = await wordsOf(page, `/submission/${numbers[user]}`);
-		includes('submission', about, `Rank ${place} of 6.${reason ? ` ${reason}` : ''}`);
+		includes('submission', about, `Rank ${place} of 6 on H200${reason ? ` ${reason}` : ''}`);
 		includes('submission', about, results
 			? `This file has ${results} ranked results on H200. The ranking counts their mean, ${time}.`
-			: `Time ± 95 % ${time} `);
+			: `Time, 95 % interval ${time} `);
 	}
 	const home = await wordsOf(page, '/');
 	includes('home', home, `${ENTRIES.dan.short} by dan · 6 ranked`);
@@ -545,7 +545,7 @@ scene('an interval never begins below zero, and an unknown one says so', async (
 	for (const [user, time, interval] of [
 		['ann', '31.90 ± 0.21 µs', '31.69 to 32.11 µs'], ['bob', '46 ± 51 µs', '0 to 97 µs'],
 		['cyd', '64.32 µs ± unknown', 'at least 4 blocks needed']]) {
-		includes('submission', await about(user), `Time ± 95 % ${time}`);
+		includes('submission', await about(user), `Time, 95 % interval ${time}`);
 		includes('folded', flat(await main(page).textContent()), interval);
 	}
 	const pair = `a=${numbers.ann}&b=${numbers.cyd}`;

@@ -188,7 +188,9 @@ def both_pages_and_the_ranking_show_a_tie():
 	# Their times alone differ by more than the noise.
 	contains(page, "=1 ada 10.0000")
 	contains(page, "1 head-to-head dora, rank =1: Tied with ada head to head.")
-	contains(words(anyone, f"/submission/{second}"), "Rank =1 of 2. Tied with ada head to head.")
+	contains(
+		words(anyone, f"/submission/{second}"), "Rank =1 of 2 on CPU Tied with ada head to head."
+	)
 	contains(page, "share a rank, marked with =. How ranking works")
 	contains(page, "Podium runs them head to head on one CPU")
 	for path in (f"/submission/{first}", f"/submission/{second}", "/leaderboard/small"):
@@ -216,7 +218,8 @@ def the_faster_entry_is_first_and_both_pages_say_by_how_much():
 	more = words(anyone, "/leaderboard/small?columns=all")
 	contains(more, "2 ada why? 10.00000 ± 0.00020 µs fastest 0.10 % faster")
 	contains(
-		words(anyone, f"/submission/{first}"), "Rank 2 of 2. Behind dora: slower head to head."
+		words(anyone, f"/submission/{first}"),
+		"Rank 2 of 2 on CPU Behind dora: slower head to head.",
 	)
 	equal({"rank", "score_ns", "submission", "submitted_at", "user"} - set(rows[0]), set())
 	contains(
@@ -251,7 +254,7 @@ def a_tie_with_two_ranks_says_why_wherever_it_is_called_a_tie():
 		f"/comparison/{number_of_comparison()}",
 	):
 		contains(words(anyone, path), sentence)
-	contains(words(anyone, f"/submission/{third}"), f"Rank 3 of 3. {reason}")
+	contains(words(anyone, f"/submission/{third}"), f"Rank 3 of 3 on CPU {reason}")
 	lacks(words(anyone, f"/compare?a={second}&b={third}"), "Yet cyd")
 	# /compare calls two a tie whose times differ by less than the noise.
 	sql(

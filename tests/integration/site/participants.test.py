@@ -376,7 +376,7 @@ def a_withdrawn_submission_can_be_restored():
 			(303, f"/submission/{best}?done=restored"),
 		)
 	equal([(name, place) for name, _, place in ranks()], [("ada", 1), ("dora", 2)])
-	contains(words(anyone, f"/submission/{best}"), "Rank 1 of 2.")
+	contains(words(anyone, f"/submission/{best}"), "Rank 1 of 2 on CPU")
 	rebuilt()
 
 
@@ -1062,7 +1062,7 @@ def a_queued_job_shows_its_place_and_expected_start():
 @test
 def a_correct_result_that_is_not_ranked_says_why():
 	number = ended(ada, score_ns=50.0)
-	contains(words(anyone, f"/submission/{number}"), "Rank 1 of 2.")
+	contains(words(anyone, f"/submission/{number}"), "Rank 1 of 2 on CPU")
 	for change, undo, mine, theirs in (
 		(
 			"s.hidden_at = UTC_TIMESTAMP(3), s.hidden_reason = 'copied'",
