@@ -390,6 +390,7 @@ int page_task(struct request *request)
 	};
 	struct page page = page_make(request,
 		arena_printf(request->arena, "Task of %s", shown.leaderboard.name), "leaderboards");
+	page.sheet = "/static/submission.css"; /* a long page that needs no rules of a ranking */
 	task_page(&request->body, &page, &overview);
 	request->may_be_cached = true;
 	return 0;

@@ -462,15 +462,15 @@ static void draw_marks(const struct drawing *drawing)
 	}
 }
 
-/* Lines fall from left to right, so the lower left corner has room. Beside a bound that is drawn,
- * the right end has more. */
+/* Lines fall from left to right, so the lower left corner has room. Hardly a line is below a bound
+ * that is drawn, so its name is there. */
 static void draw_bound_label(
 	const struct drawing *drawing, const struct chart_mark *mark, bool has_room)
 {
 	double y = has_room ? chart_y(drawing, mark->ns) : 100;
 	buffer_printf(drawing->out,
-		"<text class=\"mark-bound\" x=\"%s\" y=\"%.4g%%\" dx=\"%s\" dy=\"-.4em\"%s>%s",
-		has_room ? "100%" : "0", y, has_room ? "-.4em" : ".4em",
+		"<text class=\"mark-bound\" x=\"%s\" y=\"%.4g%%\" dx=\"%s\" dy=\"%s\"%s>%s",
+		has_room ? "100%" : "0", y, has_room ? "0" : ".4em", has_room ? "1em" : "-.4em",
 		has_room ? " text-anchor=\"end\"" : "", has_room ? "" : "↓ ");
 	html_text(drawing->out, mark->name);
 	if (!has_room) {
