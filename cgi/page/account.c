@@ -188,6 +188,9 @@ int action_register(struct request *request)
 		rc = form_note(request, user_check_name(request->db, request->arena, name, request->error));
 	if (!rc)
 		rc = form_note(request, user_check_password(name, password, request->error));
+	/* Programs leave out the second field. */
+	if (!rc && strcmp(password, request_form_or(request, "again", password)) != 0)
+		rc = form_note(request, fail_field(request->error, "again", "The two passwords differ."));
 	if (!rc)
 		rc = form_note(request, account_check_code(request));
 	if (!rc)

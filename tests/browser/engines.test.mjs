@@ -130,6 +130,7 @@ async function fromRegisteringToRanked(browser, name) {
 	await browser.go('/register');
 	await browser.type('#name', name);
 	await browser.type('#password', PASSWORD);
+	await browser.type('#again', PASSWORD);
 	await browser.click('main button[type=submit]');
 	await until(async () => await textOf(browser, '.who [href="/account"]') === name);
 	await browser.go(`/leaderboard/${BOARD}`);

@@ -132,7 +132,8 @@ for (const scripts of [true, false]) {
 	scene(`a taken name and a short password are refused at their fields ${how}`, async (come) => {
 		const page = await come({ scripts });
 		await page.goto('/register');
-		await fillAndSend(page, { Name: 'ADMIN', Password: PASSWORD }, 'Register');
+		await fillAndSend(page, { Name: 'ADMIN', Password: PASSWORD, 'Password again': PASSWORD },
+			'Register');
 		const name = page.getByLabel('Name', { exact: true });
 		assert.match(await errorAt(page, name), /taken/);
 		assert.equal(await name.inputValue(), 'ADMIN');
@@ -142,8 +143,8 @@ for (const scripts of [true, false]) {
 		assert.match(await errorAt(page, page.getByLabel('Password', { exact: true })), /8/);
 		assert.equal(await name.inputValue(), `someone${suffix}`);
 		await page.locator('main form').evaluate((form) => { form.noValidate = true; });
-		await fillAndSend(page, { Name: '"><script>alert(1)</script>', Password: PASSWORD },
-			'Register');
+		await fillAndSend(page, { Name: '"><script>alert(1)</script>', Password: PASSWORD,
+			'Password again': PASSWORD }, 'Register');
 		await errorAt(page, name);
 		assert.equal(await name.inputValue(), '"><script>alert(1)</script>');
 	});

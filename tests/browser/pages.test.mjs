@@ -218,7 +218,8 @@ scene('a link leads to every page', async () => {
 const REFUSALS = {
 	'/login': async (page) => fillAndSend(page, { Name: 'nobody', Password: PASSWORD }, 'Log in'),
 	'/register': async (page) =>
-		fillAndSend(page, { Name: 'admin', Password: PASSWORD }, 'Register'),
+		fillAndSend(page, { Name: 'admin', Password: PASSWORD, 'Password again': PASSWORD },
+			'Register'),
 	[`/leaderboard/${LONG_BOARD}/submit`]: async (page) => {
 		await codeField(page).fill('#!POPCORN leaderboard other\n' + RIGHT);
 		await page.getByRole('button', { name: 'Submit', exact: true }).click();
@@ -377,6 +378,8 @@ scene('the keyboard alone fills in and sends a form', async (come) => {
 	// the page focuses the first field
 	await page.waitForFunction(() => document.activeElement?.id === 'name');
 	await page.keyboard.type('keyboarder');
+	await page.keyboard.press('Tab');
+	await page.keyboard.type(PASSWORD);
 	await page.keyboard.press('Tab');
 	await page.keyboard.type(PASSWORD);
 	await page.keyboard.press('Enter');

@@ -123,7 +123,8 @@ async function keepPictures(name, visitors) {
 
 export async function register(page, name, password = PASSWORD) {
 	await page.goto('/register');
-	await fillAndSend(page, { Name: name, Password: password }, 'Register');
+	await fillAndSend(page,
+		{ Name: name, Password: password, 'Password again': password }, 'Register');
 	await page.locator('.who').getByRole('link', { name, exact: true }).waitFor();
 }
 

@@ -144,6 +144,9 @@ def a_refused_form_shows_all_its_errors():
 	contains(answer.text, 'name="name" value="ADA"')
 	answer = whole(Client(site.url).post("/register", [("name", "?"), ("password", "short")]))
 	equal((answer.status, faults(answer)), (422, ["name", "password"]))
+	fields = [("name", "twice"), ("password", PASSWORD), ("again", PASSWORD + "!")]
+	answer = whole(Client(site.url).post("/register", fields))
+	equal((answer.status, faults(answer)), (422, ["again"]))
 	user = Client(site.url)
 	user.register("faulty")
 	answer = user.post(
