@@ -17,7 +17,7 @@ static const struct language LANGUAGES[] = {
 		.example_name = "submission.py",
 		.command = "python3 eval.py MODE CASEFILE",
 		.defines = "custom_kernel(data)",
-		.contract = "In the task's \"reference.py\", \"generate_input\" makes its argument, and "
+		.contract = "In the task’s \"reference.py\", \"generate_input\" makes its argument, and "
 					"\"check_implementation\" checks what it returns.",
 		.example = "#!POPCORN leaderboard vectoradd_py\n"
 				   "#!POPCORN gpus H200\n"
@@ -35,7 +35,7 @@ static const struct language LANGUAGES[] = {
 		.command = "./eval.out MODE CASEFILE",
 		.defines = "output_t custom_kernel(input_t data)",
 		.contract =
-			"nvcc compiles it together with \"eval.cu\". The task's \"task.h\" defines the two "
+			"nvcc compiles it together with \"eval.cu\". The task’s \"task.h\" defines the two "
 			"types. In its \"reference.cuh\", \"generate_input\" makes the argument, and "
 			"\"check_implementation\" checks what the function returns.",
 		.example =
@@ -66,7 +66,7 @@ static const struct exit_meaning EXITS[] = {
 	{ "0", "the result lines end with \"check: pass\" or \"check: fail\"",
 		"passed or wrong answer" },
 	{ "0", "the harness exited before it wrote the line \"check\"", "runtime error" },
-	{ "2", "the mode is unknown, or the task's files do not load", "internal error" },
+	{ "2", "the mode is unknown, or the task’s files do not load", "internal error" },
 	{ "110", "a CUDA call failed", "runtime error" },
 	{ "111", "the harness could not write its results", "internal error" },
 	{ "112", "an answer is wrong", "wrong answer" },

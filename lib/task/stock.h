@@ -10,7 +10,7 @@
 struct stock_file {
 	const char *name;     /* "eval.py" */
 	const char *language; /* "py", "cu" */
-	const char *meaning;  /* one line for the page */
+	const char *meaning;  /* one line for the page, with code in straight quotes */
 	const char *bytes, *end;
 };
 
