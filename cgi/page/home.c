@@ -81,24 +81,29 @@ struct own_rank {
 	int64_t leaderboard_id;
 	const char *gpu;
 	int64_t place, is_tie;
+	double score_ns, score_err_ns;
 };
 static const struct column OWN_COLUMNS[] = {
 	INTEGER(struct own_rank, leaderboard_id),
 	TEXT(struct own_rank, gpu),
 	INTEGER(struct own_rank, place),
 	INTEGER(struct own_rank, is_tie),
+	REAL(struct own_rank, score_ns),
+	REAL(struct own_rank, score_err_ns),
 };
 #define JOIN_OWN SQL_JOIN_OWN("l", "?")
 #define OWN SQL_OWN("?")
-/* The viewer's ranks on all leaderboards. For a member of teams, the rank on a contest's
+/* The viewer's ranks and times on all leaderboards. For a member of teams, the rank on a contest's
  * leaderboard is that of the team (lib/account/team.h). */
 static const struct statement OWN_OF_PERSON = SELECT(struct own_rank, OWN_COLUMNS,
-	"SELECT STRAIGHT_JOIN own.leaderboard_id, own.gpu, own.place, own.tied AS is_tie "
+	"SELECT STRAIGHT_JOIN own.leaderboard_id, own.gpu, own.place, own.tied AS is_tie, "
+	"own.score_ns, own.score_err_ns "
 	"FROM ranking own FORCE INDEX (ranking_user) JOIN leaderboards l "
 	"ON l.id = own.leaderboard_id AND l.task_version_id = own.task_version_id "
 	"WHERE own.user_id = ?");
 static const struct statement OWN_OF_MEMBER = SELECT(struct own_rank, OWN_COLUMNS,
-	"SELECT STRAIGHT_JOIN own.leaderboard_id, own.gpu, own.place, own.tied AS is_tie "
+	"SELECT STRAIGHT_JOIN own.leaderboard_id, own.gpu, own.place, own.tied AS is_tie, "
+	"own.score_ns, own.score_err_ns "
 	"FROM leaderboards l " JOIN_OWN "JOIN ranking own FORCE INDEX (PRIMARY) "
 	"ON own.leaderboard_id = l.id AND own.task_version_id = l.task_version_id "
 	"AND own.user_id = " OWN " WHERE l.archived_at IS NULL");
@@ -131,6 +136,8 @@ static void set_own_ranks(
 				&& strcmp(own[o].gpu, rows[i].gpu) == 0) {
 				rows[i].own_place = own[o].place;
 				rows[i].own_tie = own[o].is_tie;
+				rows[i].own_ns = own[o].score_ns;
+				rows[i].own_err_ns = own[o].score_err_ns;
 			}
 	}
 }

@@ -26,6 +26,7 @@ struct home_row {
 	int64_t record_at_ms;
 	double record_ns, record_err_ns;
 	int64_t own_place, own_tie; /* the viewer's rank; SQL_NULL_INTEGER: not ranked */
+	double own_ns, own_err_ns;
 };
 
 struct home_leaderboard {

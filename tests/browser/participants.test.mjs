@@ -519,7 +519,7 @@ scene('pages show the same time, ±, rank and gaps of an entry', async (come) =>
 			: `Time, 95 % interval ${time} `);
 	}
 	const home = await wordsOf(page, '/');
-	includes('home', home, `${ENTRIES.dan.short} by dan · 6 ranked`);
+	includes('home', home, `${ENTRIES.dan.short} record by dan · 6 ranked`);
 	includes('podium', await wordsOf(page, `/leaderboard/${NUMBERS}?gpu=H200`),
 		['dan', 'fay', 'ann'].map((user) =>
 			`${ENTRIES[user].rank} ${user} ${ENTRIES[user].short}`).join(' '));

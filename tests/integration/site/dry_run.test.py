@@ -210,7 +210,7 @@ def they_appear_in_no_history_quota_activity_or_list():
 		page = whole(carl.get(f"{address}?{time.time()}"))
 		for one in entries():
 			lacks(page.text, f"/submission/{one}")
-	contains(carl.get("/mine").words(), "You have not submitted anything yet.")
+	contains(carl.get("/mine").words(), "Your submissions will appear here")
 	lacks(carl.get("/account/export").text, "reference_as_submission.py")
 	sql(
 		"INSERT INTO leaderboard_quotas (leaderboard_id, mode, most, hours) SELECT id, 'test', 1, "

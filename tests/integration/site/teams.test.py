@@ -295,7 +295,7 @@ def the_team_ranks_once():
 		[["Quick", "1"]],
 	)
 	contains(bob.fresh("/leaderboard/small?gpu=H200&mine=1").words(), "Quick")
-	contains(bob.fresh("/").words(), "your rank: 1")
+	contains(bob.fresh("/").words(), "you: rank 1")
 	rows = anyone.fresh("/contest/cup.json").json["rows"]
 	equal([(row["place"], row["user"]) for row in rows if row["place"] == 1], [(1, "Quick")])
 
