@@ -43,6 +43,10 @@ struct queue_line {
 	double next_ms;
 };
 
+struct queue_model {
+	const char *gpu;
+};
+
 struct queue_view {
 	struct queue_job *jobs;
 	size_t job_count;
@@ -54,6 +58,10 @@ struct queue_view {
 	size_t device_count;
 	struct queue_line *lines;
 	size_t line_count;
+	/* Device models of public leaderboards that take submissions; those without a line have no
+	 * device. Only the page reads them. */
+	const struct queue_model *wanted;
+	size_t wanted_count;
 };
 
 /* queue_read reads everything that the page shows; queue_read_devices reads only the devices. */
@@ -66,6 +74,11 @@ const char *queue_device_state(const struct queue_device *device);
 
 /* The device's number among those of its model on its worker, from 1; 0: it is the only one. */
 size_t queue_device_number(const struct queue_view *view, size_t index);
+
+/* How long a new job for the device waits, in words, such as "none". */
+const char *queue_wait_words(const struct queue_view *view, const struct queue_line *line);
+
+bool queue_has_line(const struct queue_view *view, const char *gpu);
 
 /* Whether a device has jobs although the viewer may see none: dry runs, or hidden leaderboards. */
 bool queue_has_hidden_jobs(const struct queue_view *view);

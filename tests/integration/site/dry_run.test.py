@@ -300,7 +300,7 @@ def the_queue_shows_them_only_to_their_starter():
 		"UPDATE jobs SET state = 'done', verdict = 'passed', lease_owner = NULL, "
 		f"lease_expires = NULL WHERE id = {job}"
 	)
-	until(lambda: "The queue is empty." in queue(), 10, queue)
+	until(lambda: "Nothing is waiting." in queue(), 10, queue)
 
 
 @test
