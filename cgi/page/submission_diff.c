@@ -20,10 +20,12 @@
 
 enum { context_lines = 3, most_rows = 3000, most_folded_bytes = 200 * 1000, most_recent = 20 };
 
+#define POLICY SQL_SOURCE_POLICY("l")
 #define SIDE_FIELDS \
 	"s.id, s.leaderboard_id, v.number AS version_number, s.submitted_at AS submitted_at_ms, " \
 	"u.name AS user, " \
-	"l.name AS leaderboard, s.file_name, s.mode"
+	"l.name AS leaderboard, s.file_name, s.mode, l.frozen_at AS frozen_at_ms, " POLICY \
+	" AS sources"
 #define SIDE_TABLES(hint) \
 	"submissions s " hint \
 	"JOIN users u ON u.id = s.user_id JOIN leaderboards l ON l.id = s.leaderboard_id " \
@@ -37,6 +39,8 @@ static const struct column SIDE_COLUMNS[] = {
 	TEXT(struct submission_diff_side, leaderboard),
 	TEXT(struct submission_diff_side, file_name),
 	TEXT(struct submission_diff_side, mode),
+	TIME(struct submission_diff_side, frozen_at_ms),
+	TEXT(struct submission_diff_side, sources),
 	BLOB(struct submission_diff_side, source),
 };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
@@ -58,6 +62,12 @@ static const struct statement RECENT = SELECT(struct submission_diff_side, SIDE_
 	"(SELECT leaderboard_id FROM submissions WHERE id = ?) "
 	"AND s.id <> ? AND NOT s.dry_run "
 	"AND " MAY_SEE_LEADERBOARD " "
+	"ORDER BY s.id DESC LIMIT ?");
+
+#define SIDE_TABLES_NEWEST SIDE_TABLES("FORCE INDEX (submissions_user) ")
+static const struct statement NEWEST = SELECT(struct submission_diff_side, SIDE_COLUMNS,
+	"SELECT " SIDE_FIELDS ", NULL AS source FROM " SIDE_TABLES_NEWEST " "
+	"WHERE s.user_id = ? AND NOT s.dry_run AND " MAY_SEE_LEADERBOARD " "
 	"ORDER BY s.id DESC LIMIT ?");
 
 static const struct column ROW_COLUMNS[] = {
@@ -408,15 +418,17 @@ static void note_number(struct request *request, const char *field, const char *
 				*field == 'a' ? "A" : "B"));
 }
 
-/* Shows a form to choose two submissions, with the viewer's newest ones on the same leaderboard. */
+/* Shows a form to choose two submissions, with the viewer's newest ones: of the same leaderboard if
+ * one of the two is known. */
 static int show_choice(struct request *request, struct submission_diff_view *view, int64_t known)
 {
 	struct submission_diff_side *recent;
-	int rc = !known || !request->viewer.id
-		? 0
-		: database_rows(request->db, request->arena, &RECENT, &recent, &view->recent_count,
-			request->error, "iiiii", request->viewer.id, known, known, request->viewer.id,
-			(int64_t)most_recent);
+	const int64_t viewer = request->viewer.id;
+	int rc = !viewer ? 0
+		: !known ? database_rows(request->db, request->arena, &NEWEST, &recent, &view->recent_count,
+			  request->error, "iii", viewer, viewer, (int64_t)most_recent)
+				 : database_rows(request->db, request->arena, &RECENT, &recent, &view->recent_count,
+					 request->error, "iiiii", viewer, known, known, viewer, (int64_t)most_recent);
 	if (rc)
 		return rc;
 	view->recent = view->recent_count ? recent : NULL;
@@ -468,7 +480,7 @@ int page_submission_diff(struct request *request)
 		return rc;
 	compare_sources(request, &view);
 	struct page page = page_make(request,
-		arena_printf(request->arena, "%s and %s", named(request->arena, view.a),
+		arena_printf(request->arena, "Compare %s with %s", named(request->arena, view.a),
 			named(request->arena, view.b)),
 		"leaderboards");
 	page.sheet = "/static/submission.css";

@@ -13,7 +13,9 @@
 
 struct submission_diff_side {
 	int64_t id, leaderboard_id, version_number, submitted_at_ms;
+	int64_t frozen_at_ms; /* of the leaderboard; TIME_NULL: no freeze */
 	const char *user, *leaderboard, *file_name, *mode;
+	const char *sources;      /* the leaderboard's policy (lib/leaderboard/source_policy.h) */
 	struct blob_value source; /* bytes NULL: the viewer may not see the source */
 };
 

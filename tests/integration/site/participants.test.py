@@ -179,7 +179,7 @@ def strangers_see_both_times_and_no_source():
 	for client in (anyone, dora):
 		page = words(client, f"/compare?a={first}&b={second}")
 		contains(page, "20 % faster")
-		contains(page, "You see a source if it is yours")
+		contains(page, "Only their authors see the sources")
 		lacks(page, "return data")
 	contains(words(admin, f"/compare?a={first}&b={second}"), "return data")
 	sql(
