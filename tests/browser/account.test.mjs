@@ -199,13 +199,13 @@ for (const scripts of [true, false]) {
 		await look(first);
 		await fillAndSend(first,
 			{ 'Your password': PASSWORD,
-			[`To delete your account, type your name: olga-${suffix}`]: 'nobody' },
+			[`To delete it, type olga-${suffix}`]: 'nobody' },
 			'Delete my account forever');
 		await main(first).locator('#name-error', { hasText: `type olga-${suffix}.` }).waitFor();
 		await look(first);
 		await fillAndSend(first,
 			{ 'Your password': PASSWORD,
-			[`To delete your account, type your name: olga-${suffix}`]: `olga-${suffix}` },
+			[`To delete it, type olga-${suffix}`]: `olga-${suffix}` },
 			'Delete my account forever');
 		await first.getByRole('heading', { name: 'Your account is deleted' }).waitFor();
 		await look(first);

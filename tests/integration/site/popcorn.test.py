@@ -831,7 +831,7 @@ def the_owner_sees_who_asks_and_confirming_makes_an_ordinary_token():
 		popcorn.cli_id[:13] + "…",
 		"popcorn-cli",
 		"127.0.0.1 , the same as this browser’s",
-		"see what you see, with your own sources and linked accounts",
+		"see what you see, with your own sources",
 		"submit, cancel, ask, register, and change notifications and teams",
 		"Confirm only an id from your own file.",
 	):
