@@ -189,8 +189,8 @@ static const struct column SITE_COLUMNS[] = {
 #define TAKES_JOBS "w.seen_at" SQL_IS_ONLINE "AND " SQL_TAKES_JOBS("g", "w")
 static const struct statement SITE = SELECT(struct home_site, SITE_COLUMNS,
 	"SELECT " RUNNING " AS running, " QUEUED " AS queued, " FINISHED " AS finished, "
-	"(SELECT GROUP_CONCAT(DISTINCT g.model) FROM gpus g JOIN workers w ON w.id = g.worker_id "
-	"WHERE " TAKES_JOBS ") AS offered");
+	"(SELECT GROUP_CONCAT(DISTINCT g.model SEPARATOR ', ') FROM gpus g "
+	"JOIN workers w ON w.id = g.worker_id WHERE " TAKES_JOBS ") AS offered");
 
 static struct kept_answer site_kept =
 	KEPT_ANSWER(&SITE, "iii", home_most_counted, home_most_counted, home_most_counted);
@@ -207,7 +207,7 @@ int home_site_read(struct request *request, struct home_site *site)
 static bool is_offered(const struct home_site *site, const char *gpu)
 {
 	size_t length = strlen(gpu);
-	for (const char *at = site->offered ? site->offered : ""; *at; at += *at == ',') {
+	for (const char *at = site->offered ? site->offered : ""; *at; at += strspn(at, ", ")) {
 		size_t own = strcspn(at, ",");
 		if (own == length && strncmp(at, gpu, length) == 0)
 			return true;

@@ -53,7 +53,7 @@ struct home_section {
 /* What happens on the site now. */
 struct home_site {
 	int64_t running, queued, finished; /* jobs; finished: since midnight UTC */
-	const char *offered;               /* GPU models that workers offer, separated by commas */
+	const char *offered;               /* GPU models that workers offer, "B200, H200"; NULL: none */
 };
 enum { home_most_counted = 1000 }; /* the figures stop there */
 struct request;

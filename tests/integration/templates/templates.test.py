@@ -318,7 +318,7 @@ def every_class_of_a_page_has_a_rule():
 	assert len(classes) > 100, classes
 	without = [name for name in sorted(classes) if not re.search(rf"\.{name}(?![\w-])", sheet)]
 	# Scripts and tests find these elements by their class.
-	equal(without, ["deadline", "plan", "source"])
+	equal(without, ["deadline", "plan"])
 
 
 @test
