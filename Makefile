@@ -47,7 +47,8 @@ TEST_SOURCES := $(wildcard tests/unit/test_*.c tests/integration/*/test_*.c)
 TESTS     := $(TEST_SOURCES:%.c=$(B)/%)
 STATUSES  := $(shell grep -o '^[0-9]*' templates/errors/answers.tsv)
 ERRORS    := $(foreach form,html json problem,$(STATUSES:%=$(B)/static/errors/%.$(form)))
-SITE      := $(addprefix $(B)/,$(shell find static -type f) static/help.css static/submission.css) $(ERRORS)
+SHEETS    := $(addprefix $(B)/static/,help.css panel.css submission.css)
+SITE      := $(addprefix $(B)/,$(shell find static -type f)) $(SHEETS) $(ERRORS)
 PACKED    := $(addsuffix .gz,$(filter %.css %.js,$(SITE)))
 FUZZERS   := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 
@@ -224,10 +225,11 @@ $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
 
 # What browsers load beside pages. A page loads one style sheet: the parts of style.css that pages of
-# its kind use, because pages of the help and of results are long. The sheets have no comments and no
-# spare white space, which makes them 10 % shorter when zipped, and our scripts have no lines of
-# comments and no indentation. Pages about running jobs load live.js, which has podium.js in it.
-# nginx sends scripts and sheets as zopfli packs them here, 4 % smaller than it would pack them.
+# its kind use, because pages of the help and of results are long, and the panel has parts of its
+# own. The sheets have no comments and no spare white space, which makes them 10 % shorter when
+# zipped, and our scripts have no lines of comments and no indentation. Pages about running jobs
+# load live.js, which has podium.js in it. nginx sends scripts and sheets as zopfli packs them here,
+# 4 % smaller than it would pack them.
 SCRIPTS := $(filter-out %/editor.js,$(filter %.js,$(SITE)))
 $(filter-out %.css $(SCRIPTS) $(ERRORS),$(SITE)): $(B)/%: %
 	@mkdir -p $(@D) && cp $< $@
@@ -236,6 +238,7 @@ $(SCRIPTS): $(B)/%: % Makefile
 	@mkdir -p $(@D) && sed -E '/^\s*\/\/( |$$)/d; s/^\t+//; /^$$/d' $(filter-out $< Makefile,$^) $< > $@
 $(B)/static/style.css:      PARTS := everywhere site board
 $(B)/static/submission.css: PARTS := everywhere site submission
+$(B)/static/panel.css:      PARTS := everywhere site board panel
 $(B)/static/help.css:       PARTS := everywhere help
 $(filter %.css,$(SITE)): static/style.css Makefile
 	@mkdir -p $(@D)

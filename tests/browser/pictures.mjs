@@ -31,6 +31,12 @@ async function takePartPictures(page) {
 	const text = readFileSync(new URL('../../docs/design.md', import.meta.url), 'utf8');
 	mkdirSync(join(folder, 'design'), { recursive: true });
 	await page.goto('/');
+	// The sheet of one page has not the rules of all parts.
+	await page.evaluate((styles) => {
+		const whole = new CSSStyleSheet();
+		whole.replaceSync(styles);
+		document.adoptedStyleSheets = [whole];
+	}, readFileSync(new URL('../../static/style.css', import.meta.url), 'utf8'));
 	const parts = /^## (.+)\n(?:(?!^## )[^])*?^```html\n([^]*?)^```/gm;
 	for (const [, heading, html] of text.matchAll(parts)) {
 		await page.evaluate((part) => {
