@@ -88,7 +88,8 @@ for (const scripts of [true, false]) {
 		const page = await come({ scripts });
 		await page.goto('/');
 		await page.getByRole('link', { name: 'Register', exact: true }).click();
-		await fillAndSend(page, { Name: `Grace${suffix}`, Password: PASSWORD }, 'Register');
+		await fillAndSend(page, { Name: `Grace${suffix}`, Password: PASSWORD,
+			'Password again': PASSWORD }, 'Register');
 		await page.locator('.who').getByRole('link', { name: `Grace${suffix}` }).click();
 		assert.equal(await page.locator('.lead b').innerText(), `Grace${suffix}`);
 		await logOut(page);
@@ -103,7 +104,8 @@ for (const scripts of [true, false]) {
 		await page.goto(address);
 		await page.getByRole('link', { name: 'Log in', exact: true }).click();
 		await page.locator('.who').getByRole('link', { name: 'Register', exact: true }).click();
-		await fillAndSend(page, { Name: `Back${suffix}`, Password: PASSWORD }, 'Register');
+		await fillAndSend(page, { Name: `Back${suffix}`, Password: PASSWORD,
+			'Password again': PASSWORD }, 'Register');
 		await page.locator('.who').getByRole('link', { name: `Back${suffix}` }).waitFor();
 		assert.ok(page.url().endsWith(address), page.url());
 		await logOut(page);

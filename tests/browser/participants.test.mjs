@@ -111,7 +111,7 @@ function entryFaults() {
 		}
 		if (!results.length)
 			faults.push(`no result: ${entry.textContent}`);
-		for (const target of entry.querySelectorAll('a, input'))
+		for (const target of entry.querySelectorAll('a, label'))
 			if (box(target).height < 24)
 				faults.push(`${target.outerHTML} is ${box(target).height} px high`);
 	}
@@ -511,7 +511,7 @@ scene('pages show the same time, ±, rank and gaps of an entry', async (come) =>
 		includes('shapes', await wordsOf(page, `/leaderboard/${NUMBERS}?view=shapes`),
 			`${place} ${user} ${results ? '' : short}`.trim());
 		includes('profile', await wordsOf(page, `/user/${user}`),
-			`${NUMBERS} ${place} of 6 ${time}`);
+			`${NUMBERS} H200 ${time} ${place} of 6`);
 		const about = await wordsOf(page, `/submission/${numbers[user]}`);
 		includes('submission', about, `Rank ${place} of 6 on H200${reason ? ` ${reason}` : ''}`);
 		includes('submission', about, results
@@ -532,7 +532,7 @@ scene('an author reads the same numbers about their own entry', async (come) => 
 	for (const user of ['dan', 'eve', 'bob', 'cyd']) {
 		const page = await comeAs(come, user), { rank: place, time } = ENTRIES[user];
 		includes('history', await wordsOf(page, `/leaderboard/${NUMBERS}/mine`),
-			`H200 ${place} of 6 ${time}`);
+			`H200 ${time} ${place} of 6`);
 		includes('own rank', await wordsOf(page, `/leaderboard/${NUMBERS}?gpu=H200`),
 			`Your rank ${place} of 6 Your time ${time} `);
 	}

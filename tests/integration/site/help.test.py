@@ -71,7 +71,8 @@ def the_sidebar_of_a_page_has_every_page_and_marks_this_one():
 		side = text[text.index('<nav id="help-menu"') : text.index("<main")]
 		linked = re.findall(r'href="(/[^"]*)"( aria-current="page")?', side)
 		pages = [address for address, _ in linked]
-		equal(sorted(pages), sorted(["/judge", *(f"/help/{page}" for page in PAGES)]))
+		others = ["/judge", "/language/cu", "/language/py"]
+		equal(sorted(pages), sorted([*others, *(f"/help/{page}" for page in PAGES)]))
 		equal([address for address, mark in linked if mark], [f"/help/{name}"])
 		contains(re.search(r"<details open>.*?</details>", side, re.S)[0], "aria-current")
 
