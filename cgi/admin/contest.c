@@ -134,6 +134,16 @@ static int read_stored(struct request *request, struct contest_form *form, struc
 	return rc;
 }
 
+bool contest_has_problem_fields(const struct contest_form *form)
+{
+	return form->offer_count || form->problem_count || contest_field_error(form, "problems");
+}
+
+size_t contest_empty_fields(const struct contest_form *form)
+{
+	return !form->offer_count ? 0 : form->problem_count ? 3 : 6;
+}
+
 static void read_problems(
 	struct request *request, struct contest_form *form, const struct contest_settings *stored)
 {

@@ -12,8 +12,6 @@ struct contest_checked {
 	const char *chip, *word, *note; /* chip: its data-state in style.css */
 };
 
-enum { contest_empty_fields = 3 };
-
 struct contest_form {
 	const struct contest *contest; /* NULL: a new one */
 	struct contest_entrant *entrants;
@@ -35,5 +33,9 @@ struct contest_form {
 /* A field as typed, or as stored; of a new contest, as the address has it. */
 const char *contest_field(const struct contest_form *form, const char *key);
 const char *contest_field_error(const struct contest_form *form, const char *key);
+
+/* Whether the form has fields for problems, and how many of them are empty. */
+bool contest_has_problem_fields(const struct contest_form *form);
+size_t contest_empty_fields(const struct contest_form *form);
 
 #endif

@@ -212,7 +212,7 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 	await fillAndSend(host, { 'Name in the address': 'autumn', 'Start (UTC)': minutesFromNow(60),
 		'End (UTC)': minutesFromNow(360), Code: CODE, 'Points of rank 1, 2, …': '10 6',
 		'Freeze the scoreboard, minutes before the end': '60',
-		'Members of a team': '2' }, 'Create the contest');
+		'Largest team': '2' }, 'Create the contest');
 	await host.getByRole('heading', { name: 'Autumn contest' }).waitFor();
 	assert.equal(await host.locator('.markdown em').textContent(), 'fast');
 	await host.getByRole('link', { name: 'Manage' }).click();
