@@ -95,13 +95,24 @@ static const struct column CHECKS_COLUMNS[] = { TEXT(struct checks_row, worker),
 static const struct statement CHECKS =
 	SELECT(struct checks_row, CHECKS_COLUMNS, "SELECT name AS worker, checks FROM workers");
 
-enum { ANSWER_DEVICES, ANSWER_VITALS, ANSWER_COUNTS, ANSWER_LINES, ANSWER_CHECKS };
+/* The models of leaderboards that take submissions. */
+struct wanted_model {
+	const char *gpu;
+};
+static const struct column WANTED_COLUMNS[] = { TEXT(struct wanted_model, gpu) };
+static const struct statement WANTED = SELECT(struct wanted_model, WANTED_COLUMNS,
+	"SELECT DISTINCT g.gpu FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
+	"WHERE l.accepting AND l.archived_at IS NULL "
+	"AND COALESCE(l.deadline > UTC_TIMESTAMP(3), TRUE) ORDER BY g.gpu");
+
+enum { ANSWER_DEVICES, ANSWER_VITALS, ANSWER_COUNTS, ANSWER_LINES, ANSWER_CHECKS, ANSWER_WANTED };
 static const struct statement *const PARTS[] = {
 	[ANSWER_DEVICES] = &fleet_devices,
 	[ANSWER_VITALS] = &workers_vitals,
 	[ANSWER_COUNTS] = &wait_counting,
 	[ANSWER_LINES] = &wait_reading,
 	[ANSWER_CHECKS] = &CHECKS,
+	[ANSWER_WANTED] = &WANTED,
 };
 static const struct bundle PAGE = BUNDLE(PARTS);
 
@@ -117,10 +128,34 @@ static void read_hosts(
 	view->hosts = hosts, view->host_count = answer->count;
 }
 
+static bool has_line(const struct wait_line *lines, size_t count, const char *gpu)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(lines[i].gpu, gpu) == 0)
+			return true;
+	return false;
+}
+
+/* Adds the models that leaderboards want, and that have neither a device nor a job. */
+static void add_wanted(struct arena *arena, const struct database_answer *wanted,
+	const struct wait_line *lines, size_t count, struct workers_view *view)
+{
+	const struct wanted_model *models = wanted->rows;
+	struct wait_line *all = arena_array(arena, struct wait_line, count + wanted->count + 1);
+	size_t added = count;
+	for (size_t i = 0; i < count; i++)
+		all[i] = lines[i];
+	for (size_t i = 0; i < wanted->count; i++)
+		if (!has_line(lines, count, models[i].gpu))
+			all[added++] = (struct wait_line){ .gpu = models[i].gpu, .oldest_ms = TIME_NULL };
+	view->lines = all, view->line_count = added;
+}
+
 static int read_all(struct request *request, struct workers_view *view, struct error *error)
 {
 	struct database_answer answers[COUNT(PARTS)];
 	struct wait_line *lines;
+	size_t line_count;
 	int rc = database_answers(
 		request->db, request->arena, &PAGE, answers, error, "ii", (int64_t)0, (int64_t)0);
 	if (rc)
@@ -128,8 +163,8 @@ static int read_all(struct request *request, struct workers_view *view, struct e
 	view->devices = answers[ANSWER_DEVICES].rows, view->count = answers[ANSWER_DEVICES].count;
 	view->vitals = answers[ANSWER_VITALS].rows, view->vitals_count = answers[ANSWER_VITALS].count;
 	wait_lines_read(
-		request->arena, &answers[ANSWER_COUNTS], &answers[ANSWER_LINES], &lines, &view->line_count);
-	view->lines = lines;
+		request->arena, &answers[ANSWER_COUNTS], &answers[ANSWER_LINES], &lines, &line_count);
+	add_wanted(request->arena, &answers[ANSWER_WANTED], lines, line_count, view);
 	read_hosts(request->arena, &answers[ANSWER_CHECKS], view);
 	return 0;
 }
