@@ -46,7 +46,8 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		" AS disqualified, s.admin_note AS note, " \
 		"  (SELECT GROUP_CONCAT(CONCAT_WS('\t', j.gpu, COALESCE(j.verdict, j.state), " \
 		"COALESCE(j.score_ns, ''), COALESCE(j.score_err_ns, ''), COALESCE((SELECT MIN(r.place) " \
-		"FROM ranking r WHERE r.job_id = j.id), '')) ORDER BY j.gpu SEPARATOR '\n') FROM jobs j " \
+		"FROM ranking r WHERE r.job_id = j.id), ''), IF(j.held_at IS NULL, '', '1')) ORDER BY " \
+		"j.gpu SEPARATOR '\n') FROM jobs j " \
 		"WHERE j.submission_id = s.id) AS outcomes " \
 		"FROM (" numbers \
 		") found JOIN submissions s ON s.id = found.id JOIN users u ON u.id = s.user_id " \
@@ -90,22 +91,34 @@ static const struct search {
 			"submissions_history", OF_USER " AND " OF_LEADERBOARD " AND s.hidden_at IS NOT NULL") },
 };
 
+/* The same for a user's submissions to the leaderboards that the viewer may read all of. */
+#define MAY_READ SQL_MAY_READ("l")
+#define READABLE(condition) \
+	SUBMISSIONS( \
+		"SELECT s.id FROM submissions s FORCE INDEX (submissions_user) " \
+		"JOIN leaderboards l ON l.id = s.leaderboard_id " \
+		"WHERE s.id < ? AND " OF_USER condition " AND " MAY_READ " ORDER BY s.id DESC LIMIT ?")
+static const struct statement READABLE_ALL = READABLE(""),
+							  READABLE_HIDDEN = READABLE(" AND s.hidden_at IS NOT NULL");
+
 static double number_or_nan(const char *text)
 {
 	return text && *text ? strtod(text, NULL) : NAN;
 }
 
-/* A line is "GPU\tSTATE\tSCORE\tERROR\tPLACE"; the last three may be empty. */
+/* A line is "GPU\tSTATE\tSCORE\tERROR\tPLACE\tHELD"; the last four may be empty. */
 static void split_outcomes(struct arena *arena, struct admin_submission *row)
 {
 	char *rest = arena_strdup(arena, row->outcomes ? row->outcomes : ""), *line;
 	row->results = arena_array(arena, struct submission_outcome, strlen(rest) / 2 + 1);
 	while ((line = strsep(&rest, "\n"))) {
 		const char *gpu = strsep(&line, "\t"), *state = strsep(&line, "\t");
-		const char *score = strsep(&line, "\t"), *err = strsep(&line, "\t");
+		const char *score = strsep(&line, "\t"), *err = strsep(&line, "\t"),
+				   *place = strsep(&line, "\t");
 		if (state)
-			row->results[row->result_count++] = (struct submission_outcome){ gpu, state,
-				number_or_nan(score), number_or_nan(err), line ? strtoll(line, NULL, 10) : 0 };
+			row->results[row->result_count++] =
+				(struct submission_outcome){ gpu, state, number_or_nan(score), number_or_nan(err),
+					place ? strtoll(place, NULL, 10) : 0, line && *line };
 	}
 }
 
@@ -152,9 +165,14 @@ static int find_submissions(
 	while (search->user != (*view->user != 0) || search->leaderboard != (*view->leaderboard != 0)
 		|| search->hidden != view->hidden)
 		search++;
-	int rc = database_rows(request->db, request->arena, &search->statement, &rows, &view->count,
-		request->error, "iiii", query_number(request, "before", INT64_MAX), ids->user,
-		ids->leaderboard, (int64_t)submissions_per_page + 1);
+	const int64_t before = query_number(request, "before", INT64_MAX);
+	int rc = view->is_admin || *view->leaderboard
+		? database_rows(request->db, request->arena, &search->statement, &rows, &view->count,
+			request->error, "iiii", before, ids->user, ids->leaderboard,
+			(int64_t)submissions_per_page + 1)
+		: database_rows(request->db, request->arena,
+			view->hidden ? &READABLE_HIDDEN : &READABLE_ALL, &rows, &view->count, request->error,
+			"iiii", before, ids->user, request->viewer.id, (int64_t)submissions_per_page + 1);
 	if (rc)
 		return rc;
 	view->rows = rows;
@@ -167,12 +185,15 @@ static int find_submissions(
 	return 0;
 }
 
-/* Admins search everywhere; others on one leaderboard that they may read all of. */
+/* Admins search everywhere; others on the leaderboards that they may read all of: on one of them,
+ * or for one user on all. */
 static int check_search(struct request *request, struct submissions_view *view)
 {
 	struct leaderboard leaderboard;
 	enum leaderboard_right right = RIGHT_NONE;
 	view->is_admin = view->may_search = view->may_moderate = request->viewer.role == ROLE_ADMIN;
+	if (!view->is_admin && !*view->leaderboard)
+		view->may_search = *view->user;
 	if (view->is_admin || !*view->leaderboard)
 		return 0;
 	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, view->leaderboard,

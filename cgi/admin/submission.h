@@ -18,6 +18,7 @@ struct admin_submission {
 		const char *gpu, *state;       /* a verdict, or the state of an unfinished job */
 		double score_ns, score_err_ns; /* NAN: none */
 		int64_t place;                 /* the rank that this result has now; 0: none */
+		bool is_held;                  /* for review */
 	} * results;
 	size_t result_count;
 };
@@ -34,7 +35,7 @@ struct submissions_view {
 	const char *user, *leaderboard, *number; /* as typed; "": any */
 	bool hidden;                             /* only hidden submissions */
 	bool is_admin;
-	bool may_search; /* false: the viewer must name a leaderboard first */
+	bool may_search; /* false: the viewer must name a leaderboard or a user first */
 	bool may_moderate;
 	int64_t before; /* the next page has IDs below this; 0: there is no next page */
 };
