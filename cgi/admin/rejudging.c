@@ -31,7 +31,7 @@ static const struct rejudging *open_first(
 {
 	struct rejudging *sorted = arena_array(arena, struct rejudging, count + 1);
 	size_t next = 0;
-	for (int part = 0; part < 2; part++)
+	for (int part = 0; part < 3; part++)
 		for (size_t i = 0; i < count; i++)
 			if ((strcmp(rejudgings[i].state, "open") == 0) == (part == 0))
 				sorted[next++] = rejudgings[i];
@@ -169,20 +169,26 @@ bool rank_change_is_remeasured(const struct rank_change *change)
 		|| change->old_score_ns != change->new_score_ns;
 }
 
-/* Moves the changes with another time to the front. Both parts keep their order. */
+/* 0: a rank is lost; 1: another time or a first rank; 2: only the rank moves. */
+static int part_of(const struct rank_change *change)
+{
+	return change->new_place == SQL_NULL_INTEGER ? 0 : rank_change_is_remeasured(change) ? 1 : 2;
+}
+
+/* Lost ranks come first, then changes with another time. The parts keep their order. */
 static void sort_changes(
 	struct arena *arena, struct rejudging_view *view, const struct rank_change *changes)
 {
 	struct rank_change *sorted = arena_array(arena, struct rank_change, view->change_count + 1);
 	size_t count = 0;
-	for (int part = 0; part < 2; part++) {
+	for (int part = 0; part < 3; part++) {
 		for (size_t i = 0; i < view->change_count; i++) {
-			if (rank_change_is_remeasured(&changes[i]) == (part == 0))
+			if (part_of(&changes[i]) == part)
 				sorted[count++] = changes[i];
 			view->several_gpus |= strcmp(changes[i].gpu, changes[0].gpu) != 0;
 			view->several_versions |= changes[i].version != changes[0].version;
 		}
-		if (part == 0)
+		if (part == 1)
 			view->remeasured_count = count;
 	}
 	view->changes = sorted;
