@@ -297,6 +297,7 @@ static size_t add_leaderboard(struct arena *arena, struct home_leaderboard *lead
 		.deadline_ms = rows->deadline_ms,
 		.is_frozen = rows->is_frozen,
 		.is_closed = rows->is_closed,
+		.is_hidden = !rows->is_public && !rows->is_closed,
 		.state = leaderboard_state_of(
 			rows->deadline_ms, rows->accepting, rows->practice, TIME_NULL, now),
 		.participants = rows->participants,

@@ -38,7 +38,7 @@ struct home_leaderboard {
 	const struct home_row *gpus; /* one row for each device */
 	size_t gpu_count;
 	bool waits; /* no worker offers one of the devices */
-	bool is_frozen, is_closed;
+	bool is_frozen, is_closed, is_hidden;
 };
 
 /* The sections of the page: active leaderboards; practice (after the deadline, but still accepting

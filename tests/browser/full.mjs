@@ -286,6 +286,13 @@ INSERT INTO device_vitals (worker, uuid, minute, at, temperature_c, sm_mhz, memo
 	FROM (SELECT seq, UTC_TIMESTAMP() - INTERVAL seq MINUTE AS at FROM seq_0_to_1400) t
   ON DUPLICATE KEY UPDATE errors = 0;`;
 
+// What the server counts at each submission.
+const COUNTS = `
+INSERT INTO leaderboard_counts (leaderboard_id, submissions, participants)
+	SELECT leaderboard_id, COUNT(*), COUNT(DISTINCT user_id) FROM submissions WHERE NOT dry_run
+	GROUP BY leaderboard_id
+	ON DUPLICATE KEY UPDATE submissions = VALUES(submissions), participants = VALUES(participants)`;
+
 const BOARD_STATES = `
 UPDATE leaderboards SET creator_id = (SELECT id FROM users WHERE name = '${CREATOR}')
 	WHERE name IN ('${CROWD}', 'closed_one', 'hidden_one', '${LONG_BOARD}');
@@ -428,6 +435,7 @@ export async function fill() {
 	ids.mail = addMailAddress();
 	sql(BOARD_STATES);
 	sql(CONTESTS);
+	sql(COUNTS);
 	await context.close();
 	await own.close();
 	return ids;
