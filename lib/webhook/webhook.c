@@ -13,17 +13,23 @@
 #include <string.h>
 
 const struct webhook_event_kind webhook_event_kinds[] = {
-	{ "Results", "record", "a result set a record", HEARS_RECORD },
-	{ "Results", "ranked", "a result entered the ranking", HEARS_RANKED },
-	{ "Results", "job", "a job of any mode got its verdict", HEARS_JOB },
-	{ "Leaderboards", "opened", "a leaderboard opened for submissions", HEARS_OPENED },
-	{ "Leaderboards", "ended", "a leaderboard ended or was closed", HEARS_ENDED },
-	{ "Leaderboards", "announced", "an announcement on a leaderboard began", HEARS_ANNOUNCED },
-	{ "Contests", "contest_started", "a contest started", HEARS_CONTEST_STARTED },
-	{ "Contests", "contest_ended", "a contest ended", HEARS_CONTEST_ENDED },
-	{ "Contests", "standings_final", "a contest’s standings became final", HEARS_STANDINGS_FINAL },
-	{ "Questions", "asked", "a participant asked a question", HEARS_ASKED },
-	{ "Questions", "answered", "a question was answered for everybody", HEARS_ANSWERED },
+	{ "Results", "record", "a result set a record", HEARS_RECORD, NULL },
+	{ "Results", "ranked", "a result entered the ranking", HEARS_RANKED, NULL },
+	{ "Results", "job", "a job of any mode got its verdict", HEARS_JOB, NULL },
+	{ "Leaderboards", "opened", "a leaderboard opened for submissions", HEARS_OPENED,
+		"this leaderboard opened for submissions" },
+	{ "Leaderboards", "ended", "a leaderboard ended or was closed", HEARS_ENDED,
+		"this leaderboard ended or was closed" },
+	{ "Leaderboards", "announced", "an announcement on a leaderboard began", HEARS_ANNOUNCED,
+		"an announcement on this leaderboard began" },
+	{ "Contests", "contest_started", "a contest started", HEARS_CONTEST_STARTED,
+		"a contest started whose first problem this is" },
+	{ "Contests", "contest_ended", "a contest ended", HEARS_CONTEST_ENDED,
+		"a contest ended whose first problem this is" },
+	{ "Contests", "standings_final", "a contest’s standings became final", HEARS_STANDINGS_FINAL,
+		"the standings of a contest became final whose first problem this is" },
+	{ "Questions", "asked", "a participant asked a question", HEARS_ASKED, NULL },
+	{ "Questions", "answered", "a question was answered for everybody", HEARS_ANSWERED, NULL },
 };
 const size_t webhook_event_kind_count = COUNT(webhook_event_kinds);
 

@@ -38,6 +38,7 @@ enum webhook_event_bit {
 struct webhook_event_kind {
 	const char *group, *name, *meaning; /* a group has consecutive kinds */
 	enum webhook_event_bit bit;
+	const char *here; /* the meaning for a webhook of one leaderboard; NULL: the same */
 };
 extern const struct webhook_event_kind webhook_event_kinds[];
 extern const size_t webhook_event_kind_count;
