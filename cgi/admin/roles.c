@@ -13,6 +13,25 @@
 
 #include <string.h>
 
+struct creator_row {
+	const char *name;
+};
+static const struct column CREATOR_COLUMNS[] = { TEXT(struct creator_row, name) };
+static const struct statement CREATOR =
+	SELECT(struct creator_row, CREATOR_COLUMNS, "SELECT name FROM users WHERE id = ?");
+
+static int read_creator(struct request *request, struct roles_view *view, struct error *error)
+{
+	struct creator_row row;
+	if (view->leaderboard->creator_id == SQL_NULL_INTEGER)
+		return 0;
+	int rc = database_row(
+		request->db, request->arena, &CREATOR, &row, error, "i", view->leaderboard->creator_id);
+	if (!rc)
+		view->creator = row.name;
+	return rc;
+}
+
 static int show_roles(struct request *request, const struct leaderboard *leaderboard)
 {
 	struct leaderboard_role *roles;
@@ -28,6 +47,8 @@ static int show_roles(struct request *request, const struct leaderboard *leaderb
 	if (!rc)
 		rc = leaderboard_right(
 			request->db, request->arena, request->viewer.id, leaderboard->id, &right, &own);
+	if (!rc)
+		rc = read_creator(request, &view, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;

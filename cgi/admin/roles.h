@@ -21,6 +21,7 @@ struct roles_view {
 	const struct leaderboard_role *roles;
 	size_t count;
 	bool may_give;
+	const char *creator;     /* NULL: the leaderboard has none */
 	const char *user, *role; /* as typed */
 	const char *user_error, *role_error;
 };
