@@ -20,6 +20,8 @@ static void count_rows(struct dry_run_view *view)
 				: dry_run_is_met(row) ? &view->met
 									  : &view->unmet) += 1;
 		view->silent += dry_run_says_nothing(row);
+		view->has_time |= !isnan(row->score_ns);
+		view->has_memory |= row->peak_host_bytes != SQL_NULL_INTEGER;
 		view->has_device_memory |= row->peak_device_bytes != SQL_NULL_INTEGER;
 	}
 }
@@ -82,6 +84,15 @@ bool dry_run_goes_on(const struct dry_run_view *view)
 	return goes_on;
 }
 
+static const char *list_devices(struct arena *arena, const struct check *check, bool has_worker)
+{
+	const char *list = "";
+	for (size_t i = 0; i < check->device_count; i++)
+		if (check->devices[i].has_worker == has_worker)
+			list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "", check->devices[i].gpu);
+	return list;
+}
+
 static int read_dry_run(struct request *request, struct dry_run_view *view, struct error *error)
 {
 	struct publication_report report;
@@ -96,6 +107,8 @@ static int read_dry_run(struct request *request, struct dry_run_view *view, stru
 	view->baselines = report.baselines, view->baseline_count = report.baseline_count;
 	view->publication = report.publication;
 	view->check = report.check;
+	view->ready = list_devices(request->arena, &view->check, true);
+	view->missing = list_devices(request->arena, &view->check, false);
 	count_rows(view);
 	split_untried(request->arena, view);
 	return 0;

@@ -13,8 +13,9 @@ struct dry_run_view {
 	size_t count;            /* 0: there was no dry run */
 	size_t met, unmet, open; /* rows by outcome */
 	size_t silent;           /* rows for which dry_run_says_nothing is true */
-	bool has_device_memory;  /* at least one row knows how much GPU memory was used */
-	const char **untried;    /* sentences: what the run did not test */
+	/* Whether at least one row knows it. */
+	bool has_time, has_memory, has_device_memory;
+	const char **untried; /* sentences: what the run did not test */
 	size_t untried_count;
 	struct baseline_run *baselines;
 	size_t baseline_count;
@@ -23,6 +24,8 @@ struct dry_run_view {
 	const struct publication *publication;
 	/* The check of the version, if it is in use or waits to be published. */
 	struct check check;
+	/* "H200, B200": its devices for which a worker takes jobs, and the others. */
+	const char *ready, *missing;
 };
 
 /* Whether the page changes without a click: jobs are open, or Podium is about to publish or to open
