@@ -173,7 +173,7 @@ def users_with_the_same_source_are_one_group_on_the_page():
 	settle()
 	page = whole(carl.get("/admin/leaderboard/other/similar"))
 	contains(page.words(), "3 users, 100 % the same code")
-	contains(page.words(), "The first was dora")
+	contains(page.words(), "dora first")
 	lacks(page.words(), "more user")  # both are shown
 	lacks(page.words(), "100 % dora")  # no pair repeats the group
 	for other in (second, third):
