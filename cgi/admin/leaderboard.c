@@ -205,30 +205,42 @@ static enum task_language language_of(
 	return leaderboard && strcmp(leaderboard->language, "cu") == 0 ? TASK_CU : TASK_PY;
 }
 
-/* Reads the fields that can be wrong, in the form's order, and reports all errors together. */
-static int note_faults(
+static int note_rules(
 	struct request *request, const struct leaderboard *leaderboard, struct leaderboard_input *input)
 {
 	struct leaderboard_settings *settings = &input->settings;
-	int rc = leaderboard ? 0
-						 : form_note(request,
-							 leaderboard_check_new_name(
-								 request->db, request->arena, settings->name, request->error));
-	if (!rc)
-		rc = form_note(request,
-			leaderboard ? leaderboard_read_zip(request, "task", false, input)
-						: read_new_task(request, input));
-	if (!rc)
-		rc = form_note(request,
-			leaderboard_check_settings(
-				request->arena, settings, language_of(leaderboard, input), false, request->error));
-	if (!rc)
-		rc = form_note(request, read_deadline(request, leaderboard, &settings->deadline_ms));
+	int rc = form_note(request, read_deadline(request, leaderboard, &settings->deadline_ms));
 	if (!rc && !leaderboard)
 		rc = form_note(request,
 			leaderboard_check_deadline(request->arena, settings->deadline_ms, request->error));
+	return rc ? rc : form_note(request, read_form_quotas(request, input->quotas));
+}
+
+static int note_task_and_devices(
+	struct request *request, const struct leaderboard *leaderboard, struct leaderboard_input *input)
+{
+	int rc = form_note(request,
+		leaderboard ? leaderboard_read_zip(request, "task", false, input)
+					: read_new_task(request, input));
+	return rc ? rc
+			  : form_note(request,
+				  leaderboard_check_settings(request->arena, &input->settings,
+					  language_of(leaderboard, input), false, request->error));
+}
+
+/* Reads the fields that can be wrong, and reports all errors together. The rules come first on the
+ * page of the settings, and last on the form of a new leaderboard. */
+static int note_faults(
+	struct request *request, const struct leaderboard *leaderboard, struct leaderboard_input *input)
+{
+	int rc = leaderboard ? note_rules(request, leaderboard, input)
+						 : form_note(request,
+							 leaderboard_check_new_name(request->db, request->arena,
+								 input->settings.name, request->error));
 	if (!rc)
-		rc = form_note(request, read_form_quotas(request, input->quotas));
+		rc = note_task_and_devices(request, leaderboard, input);
+	if (!rc && !leaderboard)
+		rc = note_rules(request, leaderboard, input);
 	return rc ? rc : form_noted(request);
 }
 
@@ -416,7 +428,7 @@ static int show_leaderboard_form(struct request *request, struct leaderboard_for
 		*(strcmp(form->warnings.list[i].field, "gpu") == 0 ? &form->gpu_warnings
 														   : &form->task_warnings) = true;
 	const char *title = form->leaderboard
-		? arena_printf(request->arena, "Edit %s", form->leaderboard->name)
+		? arena_printf(request->arena, "Settings of %s", form->leaderboard->name)
 		: "New leaderboard";
 	struct page page = form_page_make(request, title, "admin");
 	page.sheet = "/static/submission.css"; /* lighter: it has no rules for rankings */

@@ -37,6 +37,7 @@ struct leaderboard {
 	 * NULL and SQL_NULL_INTEGER: nothing. */
 	const char *wanted_visibility;
 	int64_t wanted_version;
+	int64_t has_device;
 };
 
 /* For a statement whose row begins with struct leaderboard: its columns, and its fields to select
@@ -50,7 +51,7 @@ struct leaderboard {
 		TIME(struct leaderboard, created_at_ms), TEXT(struct leaderboard, visibility), \
 		INTEGER(struct leaderboard, practice), TIME(struct leaderboard, frozen_at_ms), \
 		TIME(struct leaderboard, archived_at_ms), TEXT(struct leaderboard, wanted_visibility), \
-		INTEGER(struct leaderboard, wanted_version)
+		INTEGER(struct leaderboard, wanted_version), INTEGER(struct leaderboard, has_device)
 #define SQL_LEADERBOARD_FIELDS \
 	"l.id, l.name, l.creator_id, v.id AS task_version_id, v.number AS version_number, " \
 	"v.language, l.deadline AS deadline_ms, l.accepting, " SQL_SOURCE_POLICY( \
@@ -61,7 +62,9 @@ struct leaderboard {
 			 "l.archived_at AS archived_at_ms, " \
 			 "(SELECT p.visibility FROM publications p WHERE p.leaderboard_id = l.id) " \
 			 "AS wanted_visibility, (SELECT w.number FROM publications p JOIN task_versions w " \
-			 "ON w.id = p.task_version_id WHERE p.leaderboard_id = l.id) AS wanted_version"
+			 "ON w.id = p.task_version_id WHERE p.leaderboard_id = l.id) AS wanted_version, " \
+			 "EXISTS (SELECT 1 FROM leaderboard_gpus d WHERE d.leaderboard_id = l.id) AS " \
+			 "has_device"
 
 struct leaderboard_settings {
 	const char *name; /* only for creating */

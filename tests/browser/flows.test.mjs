@@ -230,7 +230,7 @@ for (const scripts of [true, false]) {
 
 		await page.goto('/admin');
 		await openMenu(page, board);
-		await page.getByRole('link', { name: 'Edit', exact: true }).click();
+		await page.getByRole('link', { name: 'Settings', exact: true }).click();
 		await page.getByLabel('Deadline (UTC)').fill('2032-11-12T13:14');
 		await page.getByRole('button', { name: 'Save' }).click();
 		await page.waitForURL(`**/leaderboard/${board}*`);
@@ -242,11 +242,11 @@ for (const scripts of [true, false]) {
 		await page.getByRole('link', { name: 'Delete…' }).click();
 		const name = page.getByLabel('To delete it, type its name');
 		await name.fill('mad');
-		await page.getByRole('button', { name: `Delete ${board}` }).click();
+		await page.getByRole('button', { name: 'Delete the leaderboard' }).click();
 		assert.match(await errorAt(page, name), /not its name/);
 		assert.equal(await name.inputValue(), 'mad');
 		await name.fill(board);
-		await page.getByRole('button', { name: `Delete ${board}` }).click();
+		await page.getByRole('button', { name: 'Delete the leaderboard' }).click();
 		await page.waitForURL(/\/admin(\?|$)/);
 		await page.getByRole('status').filter({ hasText: 'deleted' }).waitFor();
 		assert.equal(await page.getByRole('rowheader', { name: board, exact: true }).count(), 0);

@@ -159,7 +159,7 @@ scenes('a creator clones, switches, freezes and archives a leaderboard', 'kept',
 		async (come, board) => {
 	const { admin, name } = await furnish(come, board), page = await come();
 	await admin.goto(`/admin/leaderboard/${board}/clone`);
-	await fillAndSend(admin, { Name: `${board}-clone` }, `Clone ${board}`);
+	await fillAndSend(admin, { Name: `${board}-clone` }, 'Clone');
 	await admin.goto(`/leaderboard/${board}-clone`);
 	await admin.getByText('This is a preview').waitFor();
 	await admin.goto(`/admin/leaderboard/${board}/edit`);

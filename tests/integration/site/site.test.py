@@ -394,7 +394,7 @@ def a_refused_leaderboard_shows_the_errors_of_all_fields():
 		):
 			contains(page.text, typed)
 	page = admin.post("/admin/leaderboard/small/edit", fields, form="/admin")
-	equal(re.findall(r'<li><a href="#(\w+)">', page.text), ["gpu", "quota"])
+	equal(re.findall(r'<li><a href="#(\w+)">', page.text), ["quota", "gpu"])
 	equal(site.sql("SELECT COUNT(*) FROM leaderboards WHERE name = 'no name'"), [["0"]])
 
 
