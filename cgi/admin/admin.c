@@ -11,6 +11,7 @@
 #include "lib/fleet/quarantine.h"
 #include "lib/intake/intake.h"
 #include "lib/judging/internal_error.h"
+#include "lib/leaderboard/freeze.h"
 #include "lib/leaderboard/leaderboard.h"
 #include "lib/leaderboard/publication.h"
 #include "lib/leaderboard/visibility.h"
@@ -33,6 +34,8 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	TIME(struct admin_leaderboard, deadline_ms),
 	INTEGER(struct admin_leaderboard, ended),
 	INTEGER(struct admin_leaderboard, accepting),
+	INTEGER(struct admin_leaderboard, practice),
+	INTEGER(struct admin_leaderboard, is_frozen),
 	INTEGER(struct admin_leaderboard, archived),
 	TEXT(struct admin_leaderboard, visibility),
 	INTEGER(struct admin_leaderboard, version),
@@ -41,10 +44,12 @@ static const struct column LEADERBOARD_COLUMNS[] = {
 	TEXT(struct admin_leaderboard, missing),
 };
 #define RIGHT SQL_RIGHT("l")
+#define IS_FROZEN SQL_IS_FROZEN("l")
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LEADERBOARD_COLUMNS,
 	"SELECT l.id, l.name, u.name AS creator, " RIGHT " AS `right`, l.deadline AS deadline_ms, "
-	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.accepting, l.archived_at IS NOT NULL "
+	"COALESCE(l.deadline <= UTC_TIMESTAMP(3), 0) AS ended, l.accepting, l.practice, " IS_FROZEN
+	" AS is_frozen, l.archived_at IS NOT NULL "
 	"AS archived, l.visibility, v.number AS version, "
 	"COALESCE(c.submissions, 0) AS submissions, "
 	"(SELECT GROUP_CONCAT(g.gpu ORDER BY g.position SEPARATOR ', ') FROM leaderboard_gpus g "
@@ -55,7 +60,7 @@ static const struct statement LEADERBOARDS = SELECT(struct admin_leaderboard, LE
 	"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
 	"LEFT JOIN users u ON u.id = l.creator_id "
 	"LEFT JOIN leaderboard_counts c ON c.leaderboard_id = l.id WHERE " MAY_SEE_LEADERBOARD
-	" ORDER BY ended, l.name");
+	" ORDER BY ended, `right` >= 2 DESC, l.name");
 
 static const struct column WORKER_COLUMNS[] = {
 	INTEGER(struct admin_worker, id),
@@ -137,6 +142,15 @@ static const struct statement RECENT_CHANGES = SELECT(struct audit_row, AUDIT_CO
 	"SELECT " AUDIT_FIELDS "FROM audit_log "
 	"ORDER BY id DESC LIMIT 5");
 
+enum { most_waiting = 10000 };
+static const struct column WAITING_COLUMNS[] = {
+	TEXT(struct waiting_jobs, gpu),
+	INTEGER(struct waiting_jobs, jobs),
+};
+static const struct statement WAITING = SELECT(struct waiting_jobs, WAITING_COLUMNS,
+	"SELECT gpu, COUNT(*) AS jobs FROM (SELECT gpu FROM jobs WHERE state = 'queued' LIMIT ?) first "
+	"GROUP BY gpu");
+
 /* The last answer is only for admins; OVERVIEW_OF_CREATOR omits it. */
 enum {
 	ANSWER_LEADERBOARDS,
@@ -148,6 +162,7 @@ enum {
 	ANSWER_WEBHOOKS,
 	ANSWER_QUESTIONS,
 	ANSWER_STOP,
+	ANSWER_WAITING,
 	ANSWER_CHANGES
 };
 static const struct statement *const OVERVIEW_PARTS[] = {
@@ -160,6 +175,7 @@ static const struct statement *const OVERVIEW_PARTS[] = {
 	[ANSWER_WEBHOOKS] = &webhooks_failing,
 	[ANSWER_QUESTIONS] = &questions_open_reading,
 	[ANSWER_STOP] = &intake_reading,
+	[ANSWER_WAITING] = &WAITING,
 	[ANSWER_CHANGES] = &RECENT_CHANGES,
 };
 static const struct bundle OVERVIEW = BUNDLE(OVERVIEW_PARTS),
@@ -170,9 +186,9 @@ static int read_overview(struct request *request, struct admin_view *view)
 	struct database_answer answers[COUNT(OVERVIEW_PARTS)] = { 0 };
 	const int64_t viewer = request->viewer.id, is_admin = view->is_admin;
 	int rc = database_answers(request->db, request->arena,
-		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "iiiiiiiiiiii",
+		view->is_admin ? &OVERVIEW : &OVERVIEW_OF_CREATOR, answers, request->error, "iiiiiiiiiiiii",
 		viewer, viewer, viewer, is_admin, (int64_t) true, viewer, is_admin, viewer, is_admin,
-		viewer, is_admin, viewer);
+		viewer, is_admin, viewer, (int64_t)most_waiting);
 	if (rc)
 		return rc;
 	view->leaderboards = answers[ANSWER_LEADERBOARDS].rows,
@@ -193,6 +209,8 @@ static int read_overview(struct request *request, struct admin_view *view)
 		.checks = &answers[ANSWER_CHECKS],
 		.webhooks = &answers[ANSWER_WEBHOOKS],
 		.questions = &answers[ANSWER_QUESTIONS],
+		.waiting = answers[ANSWER_WAITING].rows,
+		.waiting_count = answers[ANSWER_WAITING].count,
 	};
 	view->attention_count = attention_list(request, &source, &view->attention);
 	return 0;

@@ -157,7 +157,7 @@ static const char *why_no_device(struct arena *arena, const struct admin_leaderb
 		return NULL;
 	if (misses_all(board))
 		return arena_printf(
-			arena, "No worker offers %s, so its jobs wait for a device.", board->gpus);
+			arena, "No worker offers %s. Its jobs will wait for a worker.", board->gpus);
 	return board->gpus || strcmp(board->visibility, "hidden") == 0
 		? NULL
 		: "It has no device, so it takes no submissions.";
@@ -215,9 +215,24 @@ static size_t find_missing_models(const struct listing *list, struct missing_mod
 	return count;
 }
 
-static void add_missing_models(struct listing *list)
+static const char *missing_words(const struct listing *list, const struct missing_model *model)
 {
 	struct arena *arena = list->request->arena;
+	const struct attention_source *source = list->source;
+	int64_t waiting = 0;
+	for (size_t i = 0; i < source->waiting_count; i++)
+		if (strcmp(source->waiting[i].gpu, model->name) == 0)
+			waiting = source->waiting[i].jobs;
+	const char *boards = plural(arena, model->leaderboards, "leaderboard");
+	if (!waiting)
+		return arena_printf(
+			arena, "No worker offers this model. Its jobs on %s will wait.", boards);
+	return arena_printf(arena, "No worker offers this model of %s. %s %s for it.", boards,
+		plural(arena, waiting, "job"), waiting == 1 ? "waits" : "wait");
+}
+
+static void add_missing_models(struct listing *list)
+{
 	struct missing_model *models;
 	size_t count = find_missing_models(list, &models);
 	for (size_t i = 0; i < count; i++)
@@ -226,9 +241,7 @@ static void add_missing_models(struct listing *list)
 				.word = "no device",
 				.subject = models[i].name,
 				.path = "/admin#leaderboards",
-				.sentence =
-					arena_printf(arena, "No worker offers this model, so its jobs on %s wait.",
-						plural(arena, models[i].leaderboards, "leaderboard")),
+				.sentence = missing_words(list, &models[i]),
 				.at_ms = TIME_NULL,
 				.action = "See leaderboards" });
 	end_kind(list, "/admin#leaderboards");

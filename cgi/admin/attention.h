@@ -9,7 +9,8 @@
 struct admin_leaderboard {
 	int64_t id;
 	const char *name, *creator; /* creator NULL: none */
-	int64_t right, deadline_ms, ended, accepting, archived, version, submissions;
+	int64_t right, deadline_ms, ended, accepting, practice, is_frozen, archived, version,
+		submissions;
 	const char *visibility;
 	const char *gpus;    /* "H200, CPU"; NULL: none chosen */
 	const char *missing; /* those that no worker offers; NULL: none */
@@ -39,6 +40,12 @@ struct attention {
 	const char *button;        /* the value of the form's field "action" */
 };
 
+/* The queued jobs of a GPU model. */
+struct waiting_jobs {
+	const char *gpu;
+	int64_t jobs;
+};
+
 struct attention_source {
 	const struct admin_leaderboard *leaderboards;
 	size_t leaderboard_count;
@@ -47,6 +54,8 @@ struct attention_source {
 	/* Answers of gpus_quarantine, internal_errors_reading, stuck_checks_reading, webhooks_failing
 	 * and questions_open_reading. */
 	const struct database_answer *quarantine, *internal_errors, *checks, *webhooks, *questions;
+	const struct waiting_jobs *waiting;
+	size_t waiting_count;
 };
 
 /* Lists what needs the viewer's attention, the most urgent first. Creators do not get workers and
