@@ -28,7 +28,7 @@ scenes('an admin rejudges the best result, previews and applies it', async (come
 	const number = await submit(author, board, { code: RIGHT, mode: 'Ranked' });
 	assert.equal(await verdictOf(author), 'passed');
 	await page.goto(`/submission/${number}`);
-	await page.getByRole('link', { name: 'Hide, hold, rejudge, note' }).click();
+	await page.getByRole('link', { name: 'Moderate…' }).click();
 	await page.getByRole('link', { name: 'Rejudge…' }).click();
 	for (const [choice, asked] of [['A user on every leaderboard', 'Device, User name'],
 			['The top of a ranking', 'Leaderboard, Device, Number of ranks'],
