@@ -154,6 +154,8 @@ def a_passed_submission_can_be_held_and_released():
 	equal(ranking(), [("ada", 1, 1000)])
 	contains(whole(admin.get("/admin/review")).words(), "Too good to be <true>.")
 	equal(act(other, "hold", reason="again").status, 409)
+	contains(admin.get("/admin/submissions?user=bob").words(), "H200 passed 3.0")
+	contains(admin.get("/admin/submissions?user=bob").words(), " held ranked")
 	equal(
 		admin.post(
 			"/admin/review", [("action", "release"), ("submission", other), ("gpu", "H200")]
@@ -230,6 +232,18 @@ def the_audit_log_has_every_action():
 			["root-of-all", "submission.note", f"submission {other}", "the note was deleted"],
 		],
 	)
+
+
+@test
+def a_creator_searches_a_user_on_all_own_leaderboards():
+	make_board(creator, "carls")
+	own = submit_time(ada, 1000.0, board="carls")
+	page = whole(creator.get("/admin/submissions?user=ada"))
+	contains(page.text, f'href="/submission/{own}"')
+	lacks(page.text, f'href="/submission/{fast}"')
+	contains(creator.get("/admin/submissions?user=bob").words(), "No submission matches")
+	contains(creator.get("/admin/submissions?user=ada&hidden=1").words(), "No submission matches")
+	contains(creator.get("/admin/submissions?hidden=1").words(), "Choose a leaderboard")
 
 
 code = 1
