@@ -236,9 +236,9 @@ $(filter-out %.css $(SCRIPTS) $(ERRORS),$(SITE)): $(B)/%: %
 $(B)/static/live.js: static/podium.js
 $(SCRIPTS): $(B)/%: % Makefile
 	@mkdir -p $(@D) && sed -E '/^\s*\/\/( |$$)/d; s/^\t+//; /^$$/d' $(filter-out $< Makefile,$^) $< > $@
-$(B)/static/style.css:      PARTS := everywhere site board
+$(B)/static/style.css:      PARTS := everywhere site strip board
+$(B)/static/panel.css:      PARTS := everywhere site strip panel
 $(B)/static/submission.css: PARTS := everywhere site submission
-$(B)/static/panel.css:      PARTS := everywhere site board panel
 $(B)/static/help.css:       PARTS := everywhere help
 $(filter %.css,$(SITE)): static/style.css Makefile
 	@mkdir -p $(@D)

@@ -243,7 +243,7 @@ struct page {
 	 * JSON changes. NULL: no polling. */
 	const char *live_url;
 	const struct help_heading *help_headings; /* of a page of the help, for its sidebar; or NULL */
-	const char *sheet;                        /* the style sheet; NULL: as layout.html says */
+	const char *sheet;                        /* the style sheet; NULL: the usual one */
 	const char *script;             /* one more script, such as "/static/editor.js"; or NULL */
 	const struct page_share *share; /* or NULL */
 	bool sends_mail;                /* the site sends e-mails, so accounts may have an address */
