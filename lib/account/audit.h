@@ -20,7 +20,7 @@ struct actor {
 int audit(struct database *db, int64_t actor_id, const char *actor, const char *address,
 	const char *action, const char *subject, const char *detail, struct error *error);
 
-/* Appends "WHAT: AFTER, was BEFORE" to the detail of an entry if the two differ. */
+/* If `differs`, appends "WHAT: AFTER, was BEFORE" to `notes`, the detail of an entry. */
 void audit_note_change(
 	struct buffer *notes, bool differs, const char *what, const char *before, const char *after);
 

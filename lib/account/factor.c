@@ -30,7 +30,7 @@ struct id_row {
 	int64_t id;
 };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
-/* Changes to the factors of one user run one after the other. */
+/* Two changes to one user's factors wait for each other on this lock. */
 static const struct statement LOCK_USER =
 	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM users WHERE id = ? FOR UPDATE");
 
@@ -61,7 +61,8 @@ static int audit_factor(struct database *db, const struct actor *actor, const ch
 
 /* ---- recovery codes ---- */
 
-/* 80 random bits: nobody finds one by hashing guesses, so SHA-256 is enough for them. */
+/* A code has 80 random bits, far too many to guess. A plain SHA-256 therefore protects it enough.
+ */
 enum { code_bytes = 10, code_letters = 16 };
 static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
@@ -72,7 +73,7 @@ static const struct statement PUT_CODE =
 static const struct statement USE_CODE =
 	COMMAND("DELETE FROM recovery_codes WHERE user_id = ? AND code_hash = ?");
 
-/* Reduces what a user typed to 16 capital letters and digits. False: it is no code. */
+/* Reduces the typed text to 16 capital letters and digits. False: the text is not a code. */
 static bool code_letters_of(const char *text, char letters[static code_letters + 1])
 {
 	size_t count = 0;
@@ -173,7 +174,7 @@ int recovery_code_use(struct database *db, int64_t user_id, const char *text,
 				  db, actor, "user.recovery_code", actor->name, "a recovery code was used", error);
 }
 
-/* A user with a factor has codes. Makes new ones once the user has used the last. */
+/* Every user with a factor has recovery codes. This makes new ones if the user has none left. */
 static int provide_codes(struct database *db, int64_t user_id, const struct factors *before,
 	struct recovery_codes *codes, struct error *error)
 {
@@ -213,7 +214,8 @@ static const struct statement FIND_PASSKEY =
 static const struct statement ADD_PASSKEY =
 	COMMAND("INSERT INTO passkeys (user_id, name, credential_id, credential_hash, algorithm, "
 			"public_key, sign_count) VALUES (?, ?, ?, ?, ?, ?, ?)");
-/* Two concurrent uses of one signature: the second matches no row. */
+/* If one signature is used twice at the same time, the second use matches no row. A passkey whose
+ * authenticator does not count always has the count 0. */
 static const struct statement USE_PASSKEY =
 	COMMAND("UPDATE passkeys SET used_at = UTC_TIMESTAMP(3), sign_count = ? WHERE id = ? "
 			"AND (sign_count < ? OR (sign_count = 0 AND ? = 0))");
@@ -299,7 +301,7 @@ static int add_passkey_body(struct database *db, void *context, struct error *er
 		rc = provide_codes(db, passkey->user_id, &before, addition->codes, error);
 	if (!rc)
 		rc = tell_of_addition(db, arena, passkey->user_id, "A passkey", addition->codes, error);
-	/* Without the name, which would outlive the account. */
+	/* The entry leaves the passkey's name out, because the log outlives the account. */
 	return rc ? rc
 			  : audit_factor(db, addition->actor, "user.add_factor", addition->actor->name,
 				  arena_printf(arena, "passkey %lld", (long long)id), error);
@@ -331,7 +333,7 @@ static const struct statement BEGIN_APP =
 static const struct statement CONFIRM_APP =
 	COMMAND("UPDATE authenticator_apps SET confirmed_at = UTC_TIMESTAMP(3), last_step = ? "
 			"WHERE user_id = ? AND " BEING_SET_UP);
-/* A second request with the same code, or an older one, matches no row. */
+/* A second request with the same or an older code matches no row. */
 static const struct statement USE_APP =
 	COMMAND("UPDATE authenticator_apps SET used_at = UTC_TIMESTAMP(3), last_step = ? "
 			"WHERE user_id = ? AND confirmed_at IS NOT NULL AND last_step < ?");

@@ -1,7 +1,7 @@
 /* Second factors of accounts: an authenticator app (RFC 6238), passkeys, and recovery codes for
- * whoever has lost both. Signatures and codes are checked elsewhere (lib/identity/passkey.h,
- * lib/identity/totp.h); this module stores what was checked. Changes and refusals have an audit
- * entry. */
+ * people who have lost both. lib/identity/passkey.h and lib/identity/totp.h check signatures and
+ * codes; this module stores the results. Adding or removing a factor, making or using recovery
+ * codes, and refusing a passkey write an entry in the audit log. */
 #ifndef PODIUM_LIB_ACCOUNT_FACTOR_H
 #define PODIUM_LIB_ACCOUNT_FACTOR_H
 
@@ -29,11 +29,11 @@ enum {
 
 struct factors {
 	int64_t has_app, app_confirmed_at_ms, app_used_at_ms; /* TIME_NULL: never */
-	int64_t passkeys, recovery_codes;                     /* how many; codes: unused ones */
+	int64_t passkeys, recovery_codes; /* numbers of passkeys and of unused codes */
 };
 int factors_of_user(struct database *db, struct arena *arena, int64_t user_id,
 	struct factors *factors, struct error *error);
-bool factors_any(const struct factors *factors); /* recovery codes alone are none */
+bool factors_any(const struct factors *factors); /* whether the user has an app or a passkey */
 
 struct passkey {
 	int64_t id, user_id;
@@ -51,8 +51,9 @@ int passkeys_of_user(struct database *db, struct arena *arena, int64_t user_id,
 int passkey_find(struct database *db, struct arena *arena, struct blob_value credential_id,
 	struct passkey *passkey, struct error *error);
 
-/* Stores the count of a signature that was checked. ERROR_FORBIDDEN: the count did not grow, so
- * the signature is a copy's or an old one; the audit log then says so. */
+/* Stores the counter of a signature that passkey_verify has checked. ERROR_FORBIDDEN: the counter
+ * did not grow, so somebody may have copied the passkey or sent an old signature again. The audit
+ * log notes this. */
 int passkey_used(struct database *db, const struct passkey *passkey, int64_t sign_count,
 	const struct actor *actor, struct error *error);
 
@@ -60,18 +61,20 @@ int passkey_used(struct database *db, const struct passkey *passkey, int64_t sig
 typedef char recovery_code_text[20];
 struct recovery_codes {
 	recovery_code_text texts[recovery_code_count];
-	bool made; /* there were none before, so these are new and shown once */
+	bool made; /* the user had no codes left; show these new ones once */
 };
 
-/* Adds a passkey. ERROR_CONFLICT: an account has it. ERROR_LIMIT: passkeys_most. ERROR_INPUT names
- * the field `name`. A user who has no recovery codes gets some. */
+/* Adds a passkey. ERROR_CONFLICT: an account has this passkey already. ERROR_LIMIT: the user has
+ * passkeys_most of them. ERROR_INPUT names the field `name`. A user without unused recovery codes
+ * gets new ones. */
 int passkey_add(struct database *db, const struct passkey *passkey, const struct actor *actor,
 	struct recovery_codes *codes, struct error *error);
 
 /* Checks the name of a passkey. ERROR_INPUT names the field `name`. */
 int passkey_check_name(const char *name, struct error *error);
 
-/* Begins to set up an app. ERROR_CONFLICT: the user has one. */
+/* Starts to set up an app, in place of an earlier unfinished set-up. The user has app_setup_minutes
+ * for app_confirm. ERROR_CONFLICT: the user has a working app. */
 int app_begin(struct database *db, int64_t user_id,
 	const unsigned char secret[static app_secret_bytes], struct error *error);
 
@@ -79,30 +82,34 @@ struct app {
 	struct blob_value secret;
 	int64_t last_step;
 };
-/* Reads the app of the user: one that is being set up, or one that works. ERROR_NOT_FOUND. */
+/* Reads the user's app: the working one if `is_set_up`, else the one that is being set up.
+ * ERROR_NOT_FOUND: there is none. */
 int app_read(struct database *db, struct arena *arena, int64_t user_id, bool is_set_up,
 	struct app *app, struct error *error);
 
-/* Ends the set-up with the step of the first code. ERROR_CONFLICT: nothing is being set up. */
+/* Finishes the set-up. `step` is the time step (lib/identity/totp.h) of the first code that the
+ * user typed. ERROR_CONFLICT: no app is being set up. */
 int app_confirm(struct database *db, int64_t user_id, int64_t step, const struct actor *actor,
 	struct recovery_codes *codes, struct error *error);
 
-/* Uses the code of a step up. ERROR_INPUT: a code of this or a later step was used. */
+/* Marks the code of a time step as used, so that it works only once. ERROR_INPUT: a code of this or
+ * a later step was used already. */
 int app_used(struct database *db, int64_t user_id, int64_t step, struct error *error);
 
-/* Makes new codes in place of all others. */
+/* Makes new recovery codes, which replace all earlier ones. ERROR_CONFLICT: the user has no second
+ * factor. */
 int recovery_codes_make(struct database *db, int64_t user_id, const struct actor *actor,
 	struct recovery_codes *codes, struct error *error);
 
 /* Whether the text looks like a recovery code. */
 bool recovery_code_is(const char *text);
 
-/* Uses a code up. ERROR_INPUT: the user has no such code. */
+/* Marks a recovery code as used. ERROR_INPUT: the user has no such unused code. */
 int recovery_code_use(struct database *db, int64_t user_id, const char *text,
 	const struct actor *actor, struct error *error);
 
-/* Removes the app, a passkey, or everything. Recovery codes go with the last factor.
- * ERROR_NOT_FOUND: there is nothing to remove. `user_name` is for the audit log. */
+/* Removes the app, a passkey, or everything. Removing the last factor also removes the recovery
+ * codes. ERROR_NOT_FOUND: there is nothing to remove. `user_name` is for the audit log. */
 enum factor_kind { FACTOR_APP, FACTOR_PASSKEY, FACTOR_ALL };
 int factor_remove(struct database *db, int64_t user_id, const char *user_name,
 	enum factor_kind kind, int64_t passkey_id, const struct actor *actor, struct error *error);

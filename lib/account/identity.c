@@ -34,7 +34,7 @@ struct owner {
 };
 static const struct column OWNER_COLUMNS[] = { TEXT(struct owner, name),
 	INTEGER(struct owner, has_password) };
-/* The lock makes two requests that unlink the last two identities run one after the other. */
+/* Two requests that unlink a user's last two identities wait for each other on this lock. */
 static const struct statement LOCK_OWNER = SELECT(struct owner, OWNER_COLUMNS,
 	"SELECT name, password_hash <> '' AS has_password FROM users WHERE id = ? FOR UPDATE");
 
@@ -59,7 +59,8 @@ static int audit_identity(struct database *db, struct arena *arena, const char *
 	const struct identity *identity, const char *user_name, const struct actor *actor,
 	struct error *error)
 {
-	/* Without the shown name, which may be an e-mail address and would outlive the account. */
+	/* The entry leaves out the shown name, which may be an e-mail address, because the log outlives
+	 * the account. */
 	const char *detail =
 		arena_printf(arena, "subject %s at %s", identity->subject, identity->issuer);
 	return audit(db, actor->id, actor->name, actor->address, action, user_name, detail, error);
@@ -77,7 +78,7 @@ int identity_link(struct database *db, const struct identity *identity, const ch
 		return fail(error, ERROR_CONFLICT, "Nobody logs into a team, so nothing was linked.");
 	if (!rc)
 		rc = user_tell_owner(db, identity->user_id,
-			/* Without the shown name, which whoever linked it has chosen. */
+			/* The e-mail leaves out the shown name: whoever linked the identity chose that name. */
 			arena_printf(arena, "An account at %s was linked. It logs in to your account now.",
 				identity->issuer),
 			error);

@@ -26,16 +26,16 @@ int identity_find(struct database *db, struct arena *arena, const char *issuer, 
 int identities_of_user(struct database *db, struct arena *arena, int64_t user_id,
 	struct identity **identities, size_t *count, struct error *error);
 
-/* Notes a sign-in, with the present name at the provider. */
+/* Stores the time of a sign-in and the person's current name at the provider. */
 int identity_used(struct database *db, int64_t id, const char *shown_as, struct error *error);
 
 /* Links the identity to a user, with an audit entry. ERROR_CONFLICT: an account has it already. */
 int identity_link(struct database *db, const struct identity *identity, const char *user_name,
 	const struct actor *actor, struct error *error);
 
-/* Unlinks an identity of the user, with an audit entry. If `needs_another_way`, the user must
- * keep a way to sign in: another identity, or a password where `passwords` are on.
- * ERROR_CONFLICT: there would be none. ERROR_NOT_FOUND: the user has no such identity. */
+/* Unlinks an identity of the user, with an audit entry. If `needs_another_way`, the user must keep
+ * a way to sign in: another identity, or a password if the site has `passwords`. ERROR_CONFLICT:
+ * the user would have no way left. ERROR_NOT_FOUND: the user has no such identity. */
 int identity_unlink(struct database *db, int64_t user_id, int64_t id, bool passwords,
 	bool needs_another_way, const struct actor *actor, struct error *error);
 

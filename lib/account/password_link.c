@@ -48,7 +48,7 @@ int password_link_make(struct database *db, int64_t user_id, const char *made_by
 	return rc ? rc : put_link(db, user_id, made_by, password_link_hours, text, error);
 }
 
-/* No user has a name with a space. */
+/* In the column made_by. No user can have this name, because it contains a space. */
 #define BY_MAIL "an e-mail"
 static const struct statement FORGET_MAILED =
 	COMMAND("DELETE FROM password_links WHERE user_id = ? AND made_by = '" BY_MAIL "'");
@@ -69,7 +69,7 @@ static int fail_unusable(struct error *error)
 		"Ask an admin for another.");
 }
 
-/* Hashes a link's text; false if the text is no link. */
+/* Hashes the text of a link. Returns false if the text is not a link. */
 static bool link_hash_of(const char *text, link_hash hash)
 {
 	unsigned char secret[password_link_bytes];

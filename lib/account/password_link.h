@@ -1,7 +1,7 @@
-/* Links for choosing a password without knowing the old one. An admin creates one for a user who
- * has forgotten the password, or for a new account, and podium-hooks creates one for an e-mail. A
- * link works once, until it expires, and a new link replaces the user's older ones. The database
- * stores only its SHA-256, so a copy of the database opens no account. */
+/* Links for choosing a password without knowing the old one. An admin creates a link for a new
+ * account or for a user who has forgotten the password. podium-hooks creates one for an e-mail. A
+ * link works once, until it expires. A new link replaces older ones of the user. The database
+ * stores only its SHA-256, so nobody can use a link from a copy of the database. */
 #ifndef PODIUM_LIB_ACCOUNT_PASSWORD_LINK_H
 #define PODIUM_LIB_ACCOUNT_PASSWORD_LINK_H
 
@@ -17,12 +17,15 @@ enum { password_link_bytes = 32, password_link_hours = 72, password_link_mail_ho
 /* The secret part of a link, as hex digits. */
 typedef char password_link_text[2 * password_link_bytes + 1];
 
-/* Creates a link for an e-mail, which works for password_link_mail_hours. It replaces only links of
- * earlier e-mails: anybody may ask for an e-mail, and must not void what an admin created. */
+/* Creates a link for an e-mail, which works for password_link_mail_hours. The new link replaces
+ * only links of earlier e-mails: anybody may ask for such an e-mail, and must not void an admin's
+ * link. */
 int password_link_mail(
 	struct database *db, int64_t user_id, password_link_text text, struct error *error);
 
-/* Creates a link, in the caller's transaction if one is open. */
+/* Creates an admin's link, which works for password_link_hours and replaces all links of the user.
+ * `made_by` is the admin's name. Runs in the caller's transaction if one is open. ERROR_CONFLICT
+ * from this function and password_link_mail: the account is a team's. */
 int password_link_make(struct database *db, int64_t user_id, const char *made_by,
 	password_link_text text, struct error *error);
 

@@ -23,7 +23,8 @@ static const struct statement CONTEST = SELECT(struct team_contest, CONTEST_COLU
 int team_contest_by_name(struct database *db, struct arena *arena, const char *name,
 	struct team_contest *contest, struct error *error)
 {
-	/* Contests are named as leaderboards are. Other text might not fit the ASCII column. */
+	/* Contest names have the form of leaderboard names. The column is ASCII, and MariaDB fails if
+	 * it compares it with other text. */
 	int rc = text_is_leaderboard_name(name)
 		? database_row(db, arena, &CONTEST, contest, error, "s", name)
 		: ERROR_NOT_FOUND;
@@ -77,8 +78,8 @@ static const struct statement *const CONTEST_PARTS[] = { &OF_CONTEST, &MEMBERS_O
 static const struct bundle WHOLE_CONTEST = BUNDLE(CONTEST_PARTS),
 						   WHOLE_BY_NAME = BUNDLE(NAME_PARTS), WHOLE_BY_ID = BUNDLE(ID_PARTS);
 
-/* Gives each team its members. Both are in the order of the teams' names; a team may have been made
- * or deleted between the two statements. */
+/* Gives each team its members. Both lists are sorted by the teams' names. Between the two
+ * statements, somebody may have created or deleted a team. */
 static void share_out(struct team *teams, size_t count, const struct database_answer *answer)
 {
 	const struct team_member *members = answer->rows;
@@ -142,7 +143,7 @@ int team_by_id(
 	return rc ? rc : take_team(answers, team, error);
 }
 
-/* ---- whose is a submission ---- */
+/* ---- the author of a submission ---- */
 
 struct id_row {
 	int64_t id;
@@ -220,11 +221,12 @@ int team_note_ranked(struct database *db, int64_t author_id, struct error *error
 
 /* ---- changing ---- */
 
-/* With the registration for the contest goes the right to see its closed leaderboards. */
+/* PASS_REGISTRATION copies a registration. PASS_SEATS then copies the right to see the contest's
+ * closed leaderboards. */
 static const struct statement PASS_REGISTRATION =
 	COMMAND("INSERT IGNORE INTO contest_entrants (contest_id, user_id) "
 			"SELECT contest_id, ? FROM contest_entrants WHERE contest_id = ? AND user_id = ?");
-/* Back from a team: only where anybody could register anew. */
+/* Registers a person who leaves a team, but only if registration is open to everybody. */
 static const struct statement RETURN_REGISTRATION =
 	COMMAND("INSERT IGNORE INTO contest_entrants (contest_id, user_id) "
 			"SELECT e.contest_id, ? FROM contest_entrants e "
@@ -251,7 +253,7 @@ struct change {
 
 typedef char team_code[team_code_length + 1];
 
-/* Draws letters and digits that do not look alike; 24 of them have about 119 bits. */
+/* Draws a code from letters and digits that do not look alike. 24 of them have about 119 bits. */
 static void draw_code(team_code code)
 {
 	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
@@ -280,8 +282,8 @@ static const struct statement ACTIVE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM users WHERE id = ? AND banned_at IS NULL AND deleted_at IS NULL");
 static const struct statement TEAM_BY_CODE = SELECT(
 	struct id_row, ID_COLUMNS, "SELECT user_id AS id FROM teams WHERE contest_id = ? AND code = ?");
-/* Also submissions that were withdrawn or failed: otherwise somebody could use their own quota
- * first and the team's afterwards. */
+/* Includes withdrawn and failed submissions. Otherwise a person could use up their own quota first
+ * and then the team's. */
 static const struct statement RANKED_BEFORE = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT s.id FROM contest_problems p JOIN submissions s ON s.user_id = ? "
 	"AND s.leaderboard_id = p.leaderboard_id AND s.mode = 'ranked' AND NOT s.dry_run "
@@ -438,7 +440,8 @@ static int check_unlocked(const struct team *team, struct error *error)
 			"%s has a ranked submission, so nobody joins or leaves it. Ask an admin.", team->name);
 }
 
-/* Otherwise one person could make team after team, and get new quotas each time. */
+/* A team that has submitted keeps its members. Otherwise one person could create team after team,
+ * and each would have a new quota. */
 static int check_may_leave(
 	struct database *db, struct arena *arena, const struct team *team, struct error *error)
 {
@@ -500,8 +503,8 @@ static int join_body(struct database *db, void *context, struct error *error)
 	return rc ? rc : note(db, actor, "team.join", team.name, "", error);
 }
 
-/* Removes a member and replaces the code. The team's row is locked, so that nobody joins a team
- * that this deletes. */
+/* Removes a member and replaces the code. Deletes the team if it is empty and has not submitted.
+ * The caller has locked the team's row, so that nobody can join meanwhile. */
 static int delete_member(
 	struct database *db, const struct team *team, int64_t user_id, struct error *error)
 {
@@ -570,7 +573,7 @@ int team_create(struct database *db, const char *contest, const char *name,
 	return rc;
 }
 
-/* Other text than a code's own letters might not fit the ASCII column. */
+/* The column is ASCII, so other text would make the statement fail. */
 static bool is_code(const char *code)
 {
 	return strlen(code) == team_code_length

@@ -185,7 +185,8 @@ int user_by_id(
 	return rc == ERROR_NOT_FOUND ? fail(error, rc, "There is no such user.") : rc;
 }
 
-/* With such names, programs sign entries of the audit log, roles and exceptions. */
+/* Programs such as podium-admin appear under names with this prefix in the audit log and as givers
+ * of roles and exceptions. No user may have such a name. */
 #define PROGRAM_PREFIX "podium-"
 
 static int check_name(const char *name, struct error *error)

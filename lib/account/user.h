@@ -36,8 +36,8 @@ int user_by_name(struct database *db, struct arena *arena, const char *name, str
 int user_by_id(
 	struct database *db, struct arena *arena, int64_t id, struct user *user, struct error *error);
 
-/* The checks of user_create one by one, for a form that reports all errors. user_check_name returns
- * ERROR_CONFLICT if the name is taken. */
+/* The checks of user_create as separate functions, for a form that reports all errors together.
+ * user_check_name returns ERROR_CONFLICT if the name is taken. */
 int user_check_name(
 	struct database *db, struct arena *arena, const char *name, struct error *error);
 int user_check_password(const char *name, const char *password, struct error *error);
@@ -54,13 +54,13 @@ int user_create_without_password(
 /* The error of user_create for a name that is taken. */
 int user_fail_taken(const char *name, struct error *error);
 
-/* Queues an e-mail about a change of the account's security, in the caller's transaction. It goes
- * to the address that the account has now; without a confirmed one, nothing is queued. `what`: one
- * sentence. Owners cannot switch these e-mails off. */
+/* Queues an e-mail about a change of the account's security, in the caller's transaction. The
+ * e-mail goes to the address that the account has now. Without a confirmed address, nothing is
+ * queued. `what` is one sentence. Owners cannot switch these e-mails off. */
 int user_tell_owner(struct database *db, int64_t id, const char *what, struct error *error);
 
-/* Stores a new password and ends the user's sessions. ERROR_CONFLICT: the account was deleted, or
- * is a team's. The latter also from user_set_role. */
+/* user_set_password stores a new password and ends the user's sessions. Both functions return
+ * ERROR_CONFLICT if the account was deleted or is a team's. */
 int user_set_password(struct database *db, int64_t id, const char *password,
 	bool must_change_password, struct error *error);
 int user_set_role(struct database *db, int64_t id, enum role role, struct error *error);
