@@ -15,9 +15,9 @@ struct arena *arena_new(void);
 void arena_free(struct arena *arena);  /* NULL is fine */
 void arena_reset(struct arena *arena); /* frees the allocations, keeps the arena */
 
-/* Sets how much the arena should own; 0: no limit. An allocation beyond it still succeeds, because
- * few callers could continue without. Loops over input or rows therefore call arena_check, which
- * returns ERROR_LIMIT from then on. */
+/* Sets how many bytes the arena should own; 0: no limit. An allocation beyond the limit still
+ * succeeds, because few callers could go on without the memory. Loops over input or rows therefore
+ * call arena_check, which returns ERROR_LIMIT once the arena owns more. */
 void arena_limit(struct arena *arena, size_t bytes);
 int arena_check(const struct arena *arena, struct error *error);
 

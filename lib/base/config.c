@@ -243,7 +243,7 @@ static const struct key *find_key(const char *name)
 	return NULL;
 }
 
-/* A password that everybody can read is not a secret, so this is an error. */
+/* Fails if everybody can read the file, because it has a password or another secret. */
 static int check_secrecy(FILE *file, const char *where, const char *path, struct error *error)
 {
 	struct stat about;

@@ -28,7 +28,7 @@ struct config {
 	char database_tls[16]; /* "verify", "unverified", "off"; empty: see lib/database/database.h */
 	char database_tls_ca[256]; /* certificates of the authorities that sign the database's
 	                              certificate */
-	/* the client's certificate and key, if the database asks for them; empty: none */
+	/* the client's certificate and key, if the database requires them; empty: none */
 	char database_tls_cert[256], database_tls_key[256];
 	char fastcgi_socket[108]; /* path that podium-web listens on */
 	int64_t web_threads;
@@ -36,8 +36,9 @@ struct config {
 	int64_t streams_at_once; /* terminals that wait on an open connection; 0: none may */
 	/* folder with problem sets, for popcorn-cli's admin commands; empty: none */
 	char problems[256];
-	int64_t problems_practice; /* whether leaderboards created after their deadline take practice */
-	char public_url[256];      /* address for browsers, without a slash at the end */
+	/* 1: leaderboards created after their deadline accept unranked practice submissions */
+	int64_t problems_practice;
+	char public_url[256]; /* address for browsers, without a slash at the end */
 	/* submissions of one user to one leaderboard within quota_hours; 0: no limit */
 	int64_t quota_test, quota_benchmark, quota_ranked, quota_profile;
 	int64_t quota_hours;
@@ -58,7 +59,7 @@ struct config {
 	/* folder of fetched files; empty: one in worker_directory for this user */
 	char worker_cache[256];
 	int64_t worker_cache_mib; /* size limit of worker_cache; 0: keep nothing */
-	/* walls of the sandbox without which jobs may run (lib/base/required_walls.h) */
+	/* walls of the sandbox that may be missing (lib/base/required_walls.h) */
 	char accept_missing_walls[64];
 	char device_locks[256]; /* folder of device lock files; empty: /run/lock, else /tmp */
 	int64_t worker_cpu;     /* 1: always offer the CPU as a device; 0: only without a GPU */

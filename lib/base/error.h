@@ -19,7 +19,7 @@ enum error_code {
 	ERROR_BUSY = -8,      /* there is too much to do at the moment; a retry may succeed */
 };
 
-/* Whether the user could not have avoided the error, so a form has nothing to point at. */
+/* Whether the site caused the error. A form then has no field to point at. */
 static inline bool error_is_ours(int code)
 {
 	return code == ERROR_DATABASE || code == ERROR_SYSTEM || code == ERROR_BUSY;

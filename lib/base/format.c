@@ -97,8 +97,8 @@ static char *put_text(char *at, const char *text)
 
 /* ---- numbers for programs ---- */
 
-/* A decimal with 15 digits, read as a double, keeps them; one with 17 digits says which double it
- * was. */
+/* Each decimal of up to 15 digits survives a conversion to double and back. Each double survives a
+ * conversion to 17 digits and back. */
 enum { sure_digits = 15, all_digits = 17 };
 
 /* Writes number / 10^decimals without zeros at the end. */
@@ -131,8 +131,9 @@ static void print_real(format_text out, double number)
 	}
 }
 
-/* The quotient of a whole number below 2^53 and a power of ten is the double next to the decimal,
- * so the comparison says whether 15 digits are enough. A long double holds 17 digits. */
+/* Tries 15 digits first. Dividing a whole number below 2^53 by a power of ten gives the double that
+ * is nearest to the decimal, so the comparison tells whether a program would read the same number
+ * back. A long double holds 17 digits. */
 void format_real(format_text out, double number)
 {
 	static const double tens[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
@@ -177,14 +178,15 @@ void format_stopwatch(format_text out, int64_t ms)
 		snprintf(out, sizeof(format_text), "%d ms", (int)ms);
 }
 
-/* How a time with an error is written: its unit, and the decimals that show two significant digits
- * of the error. */
+/* How to write a time with an error: the unit, and the number of decimals that shows two
+ * significant digits of the error. */
 struct precision {
 	const struct unit *unit;
 	int decimals;
 };
 
-/* Returns -1 if no digit of the error shows. `half` is in the unit. */
+/* Returns the number of decimals for half of an interval in the time's unit; -1: it is too small to
+ * show. */
 static int decimals_for_half(double half)
 {
 	/* A larger error rounds to 10 times the last decimal: two digits. */
@@ -196,7 +198,7 @@ static int decimals_for_half(double half)
 	return half < least_shown ? -1 : decimals;
 }
 
-/* If the digits round up to 1000 units, the unit is the next larger one: 999.7 ± 20 ns is 1.000 ±
+/* If the rounded time would be 1000 units, uses the next larger unit: 999.7 ± 20 ns becomes 1.000 ±
  * 0.020 µs. */
 static struct precision precision_for(double ns, double half_ns)
 {
@@ -245,7 +247,8 @@ double rounded_seconds(double ns, double err_ns)
 	double decimals = interval.is_known && precision.decimals >= 0
 		? precision.decimals + round(log10(1e9 / precision.unit->ns))
 		: 3 - floor(log10(seconds)); /* four digits, as format_duration_ns */
-	/* Both are whole numbers below 2^53, so the quotient is the double next to the decimal. */
+	/* Numerator and denominator are whole numbers below 2^53, so the quotient is the double nearest
+	 * to the decimal. */
 	double scale = pow(10, fmax(decimals, 0));
 	return round(seconds * scale) / scale;
 }
@@ -489,7 +492,7 @@ static char *put_span(char *at, int64_t seconds)
 	return rest ? put_count(put_text(at, " "), rest, spans[i + 1].name) : at;
 }
 
-/* "2 days": the largest unit, rounded down. What has happened needs no more. */
+/* "2 days": the largest unit, rounded down. One unit is enough for a time in the past. */
 static char *put_past(char *at, int64_t seconds)
 {
 	size_t i = largest_span(seconds);

@@ -19,11 +19,11 @@ void format_duration_ns(format_text out, double ns);
 /* Elapsed wall-clock time of a program: "22 ms", "1.36 s", "75.2 s"; "" below 0. */
 void format_stopwatch(format_text out, int64_t ms);
 
-/* A measured time with as many digits as its error deserves: half of the 95 % interval
- * (lib/base/interval.h) gets two significant digits, and the time is rounded to the last of them,
- * but never to less than whole units. "31.90 µs", "7.6 ms". If the error is not known or has no
- * digit to show, like format_duration_ns. If floor_ns is above 0, the time cannot be told from
- * nothing, and the text is "< 0.5 µs" (floor_reached_ns in lib/gpu/floor.h). */
+/* A measured time, rounded according to its error: "31.90 µs", "7.6 ms". Half of the 95 % interval
+ * (lib/base/interval.h) is shown with two significant digits, and the time is rounded to the last
+ * of them, but never more coarsely than to whole units. If the error is unknown or too small to
+ * show, the text is that of format_duration_ns. If floor_ns is above 0, the time is too short to
+ * measure, and the text is "< 0.5 µs" (floor_reached_ns in lib/gpu/floor.h). */
 void format_score(format_text out, double ns, double err_ns, double floor_ns);
 
 /* The time in seconds, rounded to the digits of format_score. NAN stays NAN. */
@@ -40,31 +40,34 @@ void format_interval(format_text out, struct interval interval);
 /* How much longer than the best time: "+4.2 %", "+27 %", "64×"; "" for the best itself. */
 void format_gap(format_text out, double ns, double best_ns);
 
-/* The gaps of an entry of a ranking. To the fastest time of its device, which need not have the
- * first rank: "+4.2 %" or "fastest". To the fastest time of the rank above: "+4.2 %", "equal", or
- * "0.10 % faster" if a comparison moved the entry behind; "" if above_ns is NAN. */
+/* The gaps of an entry of a ranking to two other times. format_fastest_gap compares with the
+ * fastest time of the device, which need not have the first rank: "+4.2 %" or "fastest".
+ * format_above_gap compares with the fastest time of the next better rank: "+4.2 %", "equal", or
+ * "0.10 % faster" if a comparison put the entry behind a slower time. The text is "" if above_ns is
+ * NAN. */
 void format_fastest_gap(format_text out, double ns, double fastest_ns);
 void format_above_gap(format_text out, double ns, double above_ns);
 
-/* A ratio of two times, without saying whether it exceeds the noise: "1.2 % faster", "40 % slower",
- * "17 times as long", "1.66 million times as fast". */
+/* A ratio of two times in words: "1.2 % faster", "40 % slower", "17 times as long", "1.66 million
+ * times as fast". The words do not tell whether the difference exceeds the noise. */
 void format_change(format_text out, double ratio);
 
-/* The word between format_change and what the time is compared with: "than" or "as". */
+/* "than" or "as": the word that joins the text of format_change with what the time is compared
+ * with. */
 const char *change_conjunction(double ratio);
 
 void format_integer(format_text out, int64_t number);
 void format_count(format_text out, uint64_t number);
-/* For programs, which read the same number back; as short as 15 digits can be, else 17. The number
- * is finite. */
+/* A finite number for programs, with 15 digits, or with up to 17 if 15 digits would read back as
+ * another number. */
 void format_real(format_text out, double number);
 void format_bytes(format_text out, uint64_t bytes); /* "141 GB", "12.5 kB" (powers of 1000) */
 void format_utc(format_text out, int64_t ms);       /* "2026-11-21 06:10 UTC"; TIME_NULL: "" */
 /* "2026-11-21T06:10", in UTC, for an input element; TIME_NULL: "" */
 void format_datetime_local(format_text out, int64_t ms);
 void format_iso(format_text out, int64_t ms); /* "2026-11-21T06:10:20.123Z" */
-/* "in 2 days 4 hours", "3 hours ago", "just now". Rounds down in the past, to the nearest in the
- * future. */
+/* "in 2 days 4 hours", "3 hours ago", "just now". Rounds a past time down, and a future one to the
+ * nearest. */
 void format_relative(format_text out, int64_t ms, int64_t now_ms);
 /* "2 days 4 hours", "1 minute", "12 seconds", to the nearest; "" below 0. */
 void format_span(format_text out, int64_t seconds);

@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 enum {
-	/* 16 more than zlib's maximum selects the gzip form (zlib.h). */
+	/* 15 is zlib's largest window; adding 16 selects the gzip form (zlib.h) */
 	window_bits = 15 + 16,
 	memory_level = 8,
 	piece_bytes = 64 * 1024

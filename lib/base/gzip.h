@@ -8,8 +8,8 @@
 /* Appends the packed form of `bytes` to `out`. */
 int gzip_pack(const void *bytes, size_t length, struct buffer *out, struct error *error);
 
-/* The same in about a quarter of the time, and half again as long: for files that are packed often
- * and stored once. */
+/* Like gzip_pack, but in about a quarter of the time and with about 1.5 times as many packed bytes.
+ * For files that are packed often and kept once. */
 int gzip_pack_quickly(const void *bytes, size_t length, struct buffer *out, struct error *error);
 
 /* Appends the unpacked bytes to `out`. ERROR_INPUT: damaged, truncated, or followed by other bytes.

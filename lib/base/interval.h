@@ -6,8 +6,9 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* The half-width of an interval, in errors. A stored err_ns is already so large that this factor
- * gives the interval by Student's t. */
+/* An interval reaches this many errors to both sides of the time. With few blocks Student's t is
+ * larger than 1.96; err_ns was enlarged before it was stored, so that this factor gives the right
+ * interval all the same. */
 static const double interval_standard_errors = 1.96;
 
 static inline double interval_half_ns(double err_ns)
@@ -15,8 +16,8 @@ static inline double interval_half_ns(double err_ns)
 	return interval_standard_errors * err_ns;
 }
 
-/* The values are NAN if the interval is not known. half_ns is the figure after "±". No time is
- * below zero, so low_ns is at least 0. */
+/* An interval whose is_known is false has only NAN. half_ns is the figure after "±". A time is
+ * never below zero, so low_ns is at least 0. */
 struct interval {
 	bool is_known;
 	double low_ns, half_ns, high_ns;
@@ -31,7 +32,7 @@ static inline struct interval interval_of(double time_ns, double err_ns)
 	return (struct interval){ true, fmax(0, time_ns - half_ns), half_ns, time_ns + half_ns };
 }
 
-/* Whether the interval of a ratio of two times has bounds that say anything. After too few blocks
+/* Whether the interval of a ratio of two times is narrow enough to be of use. After too few blocks
  * it reaches from 0 to many times the ratio. */
 static inline bool interval_bounds_ratio(double ratio, double low, double high)
 {
@@ -39,7 +40,7 @@ static inline bool interval_bounds_ratio(double ratio, double low, double high)
 	return isfinite(low) && isfinite(high) && low > 0 && high <= most_times * ratio;
 }
 
-/* What people read instead of an interval that is not known. The number is isolated_least_blocks
+/* Shown instead of an unknown interval. The number 4 is isolated_least_blocks
  * (harness/isolated/statistics.h), which this folder may not include. */
 static const char interval_unknown[] = "at least 4 blocks needed";
 

@@ -6,10 +6,12 @@
 
 struct count {
 	size_t line;
-	size_t cells, items, brackets; /* of the whole text */
-	size_t columns, open;          /* since the last empty line: of the widest table; brackets */
-	size_t deepest;                /* the most open brackets */
-	size_t definition, longest;    /* bytes of link definitions: since the last empty line; most */
+	size_t cells, items, brackets; /* in the whole text */
+	/* since the last empty line: columns of the widest table; open brackets */
+	size_t columns, open;
+	size_t deepest; /* the most open brackets */
+	/* bytes of link definitions: since the last empty line; the most between two empty lines */
+	size_t definition, longest;
 };
 
 /* Returns the length of the marker of a quote or of an item of a list; 0: there is none. */
@@ -47,7 +49,8 @@ static size_t count_markers(const char *at, const char *end)
 	return count;
 }
 
-/* Whether the line could be the one below a table's header. The line may be in quotes and lists. */
+/* Whether the line could be the delimiter row below a table's header, such as `|---|:-:|`. The line
+ * may be in quotes and lists. */
 static bool may_begin_table(const char *at, const char *end)
 {
 	bool has_dash = false;
@@ -62,7 +65,8 @@ static bool may_begin_table(const char *at, const char *end)
 static void count_line(struct count *count, const char *begin, const char *end)
 {
 	size_t pipes = 0;
-	const char *colon = NULL; /* behind the label of a link's definition */
+	/* the end of the label of a link's definition, `[label]: address` */
+	const char *colon = NULL;
 	for (const char *at = begin; at < end; at++) {
 		pipes += *at == '|';
 		count->brackets += *at == '[';

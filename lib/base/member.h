@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* A missing member, or one of another type, counts as "", `fallback`, NAN or false. */
+/* For a missing member, or one of another type, these return "", `fallback`, NAN or false. */
 const char *member_text(const json_t *object, const char *key);
 long long member_whole(const json_t *object, const char *key, long long fallback);
 double member_real(const json_t *object, const char *key);

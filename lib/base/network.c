@@ -104,7 +104,8 @@ static bool text_network_holds(const char *text, const unsigned char *address)
 
 /* ---- addresses ---- */
 
-/* Copies the host of a URL, without brackets. Behind it may only be a port and a path. */
+/* Copies the host of a URL, without brackets. Fails if anything but a port and a path follows the
+ * host. */
 static int host_of_url(const char *url, char host[static INET6_ADDRSTRLEN])
 {
 	const char *begin = strstr(url, "://");
@@ -186,7 +187,7 @@ static bool is_host_name(const char *text)
 		&& text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.")]
 		== '\0'
 		&& text[strcspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")]
-		!= '\0'; /* without a letter it is an address */
+		!= '\0'; /* a host name has a letter; otherwise the text is an address */
 }
 
 int network_list_check(const char *list, struct error *error)

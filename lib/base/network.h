@@ -15,8 +15,8 @@ struct network {
 	int bits;
 }; /* only the first `bits` bits of `bytes` count */
 
-/* Reads "10.1.0.0/16", "fd00::/8", "127.0.0.1" or "::1". Returns 0, or -1 for anything else.
- * Bits behind the prefix are cleared. */
+/* Reads "10.1.0.0/16", "fd00::/8", "127.0.0.1" or "::1". Returns 0, or -1 for anything else. Sets
+ * the bits behind the prefix to 0. */
 int network_parse(const char *text, struct network *network);
 bool network_holds(const struct network *network, const unsigned char address[static 16]);
 
@@ -32,8 +32,10 @@ bool network_of_socket(const struct sockaddr *socket, unsigned char address[stat
  * decides. */
 const char *network_internal(const unsigned char address[static 16]);
 
-/* A list from the settings, "chat.example.org, 10.1.0.0/16": host names and networks, separated by
- * commas or spaces. network_list_check returns ERROR_INPUT and names an entry that is neither. */
+/* These functions take a list from the settings, "chat.example.org, 10.1.0.0/16": host names and
+ * networks, separated by commas or spaces. network_list_check returns ERROR_INPUT and names an
+ * entry that is neither. The other two tell whether the list names the host, or has a network with
+ * the address. */
 int network_list_check(const char *list, struct error *error);
 bool network_list_names(const char *list, const char *host);
 bool network_list_holds(const char *list, const unsigned char address[static 16]);

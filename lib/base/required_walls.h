@@ -1,6 +1,10 @@
-/* The walls of the sandbox without which a worker takes no job: files, network and processes. The
- * setting accept_missing_walls names those that a worker may lack all the same. `accepted` is this
- * setting: names separated by commas; NULL: none. */
+/* A wall is one protection of the sandbox that runs submissions, such as "network". A worker needs
+ * the walls "files", "network" and "processes": it takes no job if one of them is missing on its
+ * host. The setting accept_missing_walls names those that may be missing. `accepted` is this
+ * setting, names separated by commas; NULL: none.
+ *
+ * required_walls_has tells whether a worker needs the wall `name`, and required_walls_accepts
+ * whether `accepted` contains it. */
 #ifndef PODIUM_LIB_BASE_REQUIRED_WALLS_H
 #define PODIUM_LIB_BASE_REQUIRED_WALLS_H
 
@@ -15,7 +19,7 @@ bool required_walls_accepts(const char *accepted, const char *name);
 /* ERROR_INPUT if `accepted` has a name that is none of the required walls. */
 int required_walls_check(const char *accepted, struct error *error);
 
-/* The option that makes podium-run require walls. */
+/* The option that makes podium-run require all these walls except the accepted ones. */
 const char *required_walls_option(struct arena *arena, const char *accepted);
 
 /* Fails with a sentence that says why a host without the walls `missing` runs no job. */

@@ -16,8 +16,8 @@ bool text_is_utf8(const char *bytes, size_t length);
 /* The number of code points in valid UTF-8. */
 size_t text_count_characters(const char *text);
 
-/* Whether the text is ASCII. Columns for names, GPU models and device UUIDs are ASCII, and
- * comparing one with other text is an error in MariaDB. */
+/* Whether the text is ASCII. The database's columns for names, GPU models and device UUIDs are
+ * ASCII, and MariaDB fails if a statement compares one with other text. */
 bool text_is_ascii(const char *text);
 
 /* A user name has 2 to 32 of A-Z a-z 0-9 . _ - and starts with a letter or digit. A leaderboard
@@ -34,8 +34,8 @@ size_t text_control_length(const char *at);
 /* Whether the text has such a control character. */
 bool text_has_control(const char *text);
 
-/* Appends a control character as visible text, \x1b or \u202e, and returns its length in bytes.
- * Returns 0 and appends nothing if `at` has none, or a tab or a line end. */
+/* If a control character is at `at`, appends it as visible text, \x1b or \u202e, and returns its
+ * length in bytes. Returns 0 and appends nothing for another character, a tab or a line end. */
 size_t text_append_mark(struct buffer *out, const char *at);
 
 /* Appends `text`. Control characters as above and invalid UTF-8 become \xNN. */

@@ -22,7 +22,7 @@ static int current_line(const struct reader *reader)
 	return (int)reader->event.start_mark.line + 1;
 }
 
-/* libyaml's own sentence says what it expected and what it found. */
+/* Fails with libyaml's own sentence, which says what it expected and what it found. */
 static int refuse_syntax(struct reader *reader)
 {
 	const yaml_parser_t *parser = &reader->parser;
@@ -49,7 +49,7 @@ static int refuse_value(struct reader *reader, const char *what)
 		reader->error, ERROR_INPUT, "%s line %d: %s", reader->name, current_line(reader), what);
 }
 
-/* Refuses YAML features that a task does not need and that surprise readers. */
+/* Refuses YAML features that a task does not need and that few authors know. */
 static int check_event(struct reader *reader)
 {
 	const yaml_event_t *event = &reader->event;

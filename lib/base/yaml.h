@@ -61,8 +61,8 @@ struct yaml_scalar_rules;
 /* compiled patterns; two threads must not use them at the same time */
 struct yaml_scalar_rules *yaml_scalar_rules_new(void);
 void yaml_scalar_rules_free(struct yaml_scalar_rules *rules);
-/* For yaml_parse: fills a scalar's kind and value from its text. `plain`: not in quotes. Returns
- * NULL, or what is wrong as the end of a sentence. */
+/* Only for yaml_parse: fills a scalar's kind and value from its text. `plain`: the scalar has no
+ * quotes. Returns NULL, or what is wrong as the end of a sentence. */
 const char *yaml_scalar_resolve(
 	const struct yaml_scalar_rules *rules, struct yaml_node *node, bool plain);
 
