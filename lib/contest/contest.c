@@ -400,10 +400,10 @@ static const struct statement SCOREBOARD_WIDTH = SELECT(struct count_row, COUNT_
 struct order {
 	struct arena *arena;
 	const struct contest_settings *asked;
-	struct contest_settings settings; /* asked, but a freeze that has begun stays */
+	struct contest_settings settings; /* as asked, but with keep_freeze applied */
 	bool is_new;
 	int64_t id;            /* of the contest */
-	struct contest before; /* unless is_new */
+	struct contest before; /* the contest before the change; not set if is_new */
 	bool may_all;
 	const struct actor *actor;
 	int64_t now_ms;
@@ -453,8 +453,8 @@ static int put_problem(
 		: ranking_rebuild(db, leaderboard.id, error);
 }
 
-/* A problem that leaves stays hidden, because its host may not want to show it yet. It loses the
- * contest's times. */
+/* Removes the problems that the settings no longer name. Such a leaderboard stays hidden, because
+ * its creator may not want to show it yet. It loses the contest's deadline and freeze. */
 static int drop_problems(struct database *db, const struct order *order, struct error *error)
 {
 	const struct contest_settings *settings = &order->settings;
@@ -477,7 +477,7 @@ static int drop_problems(struct database *db, const struct order *order, struct 
 	return rc;
 }
 
-/* The code stays out, because many admins read the log. */
+/* Leaves out the code, because many admins can read the audit log. */
 static const char *describe(struct arena *arena, const struct contest_settings *settings)
 {
 	format_text starts, ends;
@@ -491,7 +491,7 @@ static const char *describe(struct arena *arena, const struct contest_settings *
 		(long long)settings->team_members, contest_problem_words(arena, settings));
 }
 
-/* What was changed besides the settings that describe() lists. */
+/* Names the changed settings that describe() does not list. */
 static const char *other_changes(const struct order *order)
 {
 	const struct contest_settings *now = &order->settings;
@@ -504,8 +504,8 @@ static const char *other_changes(const struct order *order)
 		strcmp(now->code, before->code) != 0 ? "; new code" : "");
 }
 
-/* The contestants rely on how their results count, so that stays once the contest has started. A
- * freeze that has begun stays, because withheld results must not show. */
+/* Contestants rely on the scoring, so it cannot change after the start. A freeze that has begun
+ * cannot change either, because that would show withheld results. */
 static int check_scores_stay(const struct contest *before, const struct contest_settings *now,
 	int64_t now_ms, struct error *error)
 {
@@ -522,7 +522,8 @@ static int check_scores_stay(const struct contest *before, const struct contest_
 			error, "freeze_minutes", "The scoreboard is frozen, so this does not change any more.");
 }
 
-/* If the end moves after the freeze has begun, the freeze stays where it began. */
+/* If the end moves while the scoreboard is frozen, changes freeze_minutes so that the freeze still
+ * starts when it did. */
 static int keep_freeze(struct order *order, struct error *error)
 {
 	const struct contest *before = &order->before;
@@ -576,7 +577,7 @@ static int store(struct database *db, struct order *order, struct error *error)
 				  s->freeze_minutes, s->team_members, s->ends_at_ms, order->id);
 }
 
-/* The scoreboard has a column for each problem on each device. */
+/* Limits the scoreboard's width: it has a column for each problem on each device. */
 static int check_columns(struct database *db, const struct order *order, struct error *error)
 {
 	struct count_row columns;

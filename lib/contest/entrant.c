@@ -52,7 +52,8 @@ struct entry {
 	const struct actor *actor; /* who leaves */
 };
 
-/* Whoever has submitted to a closed leaderboard stays its member. */
+/* Ends the contestant's membership of the contest's leaderboards, except of those to which the
+ * contestant has submitted. */
 static const struct statement UNSEAT =
 	COMMAND("DELETE m FROM leaderboard_members m "
 			"JOIN contest_problems p ON p.leaderboard_id = m.leaderboard_id "
@@ -109,7 +110,7 @@ static int enter_body(struct database *db, void *context, struct error *error)
 	return rc ? rc : enter(db, entry->arena, entry->contest->id, contestant_id, error);
 }
 
-/* In a time that does not depend on where the codes differ. */
+/* Takes the same time wherever the codes differ, so that nobody can guess a code by measuring. */
 static bool is_same_code(const char *a, const char *b)
 {
 	unsigned char left[contest_most_code_bytes + 1] = { 0 }, right[sizeof left] = { 0 };
@@ -172,7 +173,7 @@ struct putting {
 	const struct actor *actor;
 };
 
-/* Locks the user, so that they join no team meanwhile. */
+/* Locks the user's row, so that the user joins no team meanwhile. */
 static int lock_user(
 	struct database *db, const struct putting *putting, int64_t *id, struct error *error)
 {

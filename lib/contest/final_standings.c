@@ -131,8 +131,8 @@ enum { ANSWER_COLUMNS, ANSWER_ROWS, ANSWER_RESULTS };
 static const struct statement *const PARTS[] = { &COLUMNS, &ROWS, &RESULTS };
 static const struct bundle STORED = BUNDLE(PARTS);
 
-/* The results are in the order of the rows. Returns how many belong to this row. `columns`: the
- * length of score->cells and cells. */
+/* Fills one row from `results`, which are sorted by row and then by column. Returns how many of
+ * them belong to this row. `columns` is the length of score->cells and of `cells`. */
 static size_t fill_row(const struct stored_row *stored, const struct stored_result *results,
 	size_t count, size_t columns, struct scoring_row *score, struct standings_result *cells)
 {
@@ -144,7 +144,7 @@ static size_t fill_row(const struct stored_row *stored, const struct stored_resu
 		const struct stored_result *from = &results[used];
 		size_t column = (size_t)from->column_position;
 		if (from->row_position < stored->position || column >= columns)
-			continue; /* of an account or a column that is gone */
+			continue; /* its account or column was deleted */
 		score->cells[column] = (struct scoring_cell){ .place = from->place,
 			.time_ns = from->score_ns,
 			.rank = from->contest_rank,

@@ -112,7 +112,8 @@ static int finish_body(struct database *db, void *context, struct error *error)
 {
 	const struct finish *finish = context;
 	const struct actor *actor = finish->actor;
-	struct contest locked; /* so that nobody gets a later deadline meanwhile */
+	/* the lock keeps an admin from giving a later deadline meanwhile */
+	struct contest locked;
 	int rc = contest_lock(db, finish->arena, finish->contest->id, &locked, error);
 	if (!rc)
 		rc = check_finish(db, finish, error);
@@ -166,12 +167,12 @@ int contest_reopen(struct database *db, struct arena *arena, const struct contes
 
 /* ---- deletion ---- */
 
-/* A deadline that has passed stays, so that nobody submits to an ended problem and its sources stay
- * open. */
+/* Keeps a deadline that has passed: nobody can then submit to an ended problem, and its sources
+ * stay open. */
 static const struct statement RELEASE =
 	COMMAND("UPDATE leaderboards SET deadline = IF(deadline > UTC_TIMESTAMP(3), NULL, deadline), "
 			"frozen_at = NULL, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
-/* The problems' rows are locked by RELEASE. */
+/* Cancels the publication of hidden problems. RELEASE has locked the problems' rows already. */
 static const struct statement KEEP_HIDDEN =
 	COMMAND("DELETE w FROM publications w JOIN leaderboards l ON l.id = w.leaderboard_id "
 			"AND l.visibility = 'hidden' JOIN contest_problems p ON p.leaderboard_id = l.id "
@@ -225,8 +226,8 @@ struct due {
 	int64_t id, what;
 };
 static const struct column DUE_COLUMNS[] = { INTEGER(struct due, id), INTEGER(struct due, what) };
-/* The start is noticed when a problem has become visible, which webhooks need, but after a minute
- * at the latest. */
+/* The start of a contest is due once a problem is visible, because webhooks need a visible problem.
+ * After a minute it is due in any case. */
 static const struct statement DUE = SELECT(struct due, DUE_COLUMNS,
 	"SELECT c.id, 0 AS what FROM contests c WHERE c.started_at IS NULL "
 	"AND c.starts_at <= UTC_TIMESTAMP(3) AND (c.starts_at < UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "

@@ -57,7 +57,7 @@ static int check_right(
 			seat->leaderboard);
 }
 
-/* A co-creator reads everything anyway and keeps that role. */
+/* Whether the user's role changes. A co-creator can read everything already and keeps that role. */
 static bool has_to_change(const struct jury_change *change, const struct seat *seat)
 {
 	return change->gives ? !seat->role : seat->role && strcmp(seat->role, "jury") == 0;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A missing result counts in the geometric mean like one that took a hundred times as long, because
- * a ratio of 0 would make all other results worthless. */
+/* SCORING_MEAN counts a missing result like one that took 100 times as long as the best. A ratio of
+ * 0 would make the whole mean 0. */
 static const double missing_ratio = 0.01;
 
 static const char *const WORDS[scoring_methods] = { "ranks", "ratios", "mean" };
@@ -62,8 +62,8 @@ static int by_place(const void *left, const void *right, void *context)
 		- (a->cells[column].place < b->cells[column].place);
 }
 
-/* The fastest time of the rows from `first` on that have the place `place` or, if it is 0, of all.
- * Sets `end` behind the last of them. */
+/* The fastest time among the rows from `first` that have the place `place`; `place` 0: among all
+ * rows from `first`. Sets `end` behind the last of these rows. */
 static double fastest_ns(const struct scoring_row *rows, size_t row_count, size_t column,
 	size_t first, int64_t place, size_t *end)
 {
@@ -77,8 +77,9 @@ static double fastest_ns(const struct scoring_row *rows, size_t row_count, size_
 	return best;
 }
 
-/* The contestants' ranks on a column are the leaderboard's, without those who only rank there.
- * Those who share a rank have the ratio of the fastest of them: noise decides nothing. */
+/* Ranks the contestants on one column by their places on the leaderboard, leaving out others who
+ * rank there. Contestants with the same rank all get the ratio of the fastest of them, because
+ * noise alone separates them. */
 static void rank_column(struct scoring_row *rows, size_t row_count, size_t column)
 {
 	qsort_r(rows, row_count, sizeof *rows, by_place, &column);

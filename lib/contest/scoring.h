@@ -1,5 +1,5 @@
-/* The points of a contest: from the ranks and times of its contestants on every problem and device
- * to their totals and places. It uses no database. docs/contests.md explains the rules. */
+/* Computes the points of a contest: from the contestants' ranks and times on every problem and
+ * device to their totals and places. Uses no database. docs/contests.md explains the rules. */
 #ifndef PODIUM_LIB_CONTEST_SCORING_H
 #define PODIUM_LIB_CONTEST_SCORING_H
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum scoring_method {
-	SCORING_RANKS,  /* the sum of the points of the ranks */
+	SCORING_RANKS,  /* sum of the points of the ranks */
 	SCORING_RATIOS, /* the sum of 100 * best time / time */
 	SCORING_MEAN,   /* 100 * the geometric mean of best time / time */
 	scoring_methods
@@ -21,25 +21,26 @@ enum { scoring_most_ranks = 100 };
 
 struct scoring_rule {
 	enum scoring_method method;
-	/* SCORING_RANKS: the points of rank 1, 2, ...; later ranks get none. */
+	/* SCORING_RANKS: the points of rank 1, 2 and so on. Ranks beyond rank_count get none. */
 	double points[scoring_most_ranks];
 	size_t rank_count;
 };
 
 /* One contestant's result on one problem and device. */
 struct scoring_cell {
-	int64_t place;  /* on the leaderboard, where ties share it; 0: no result */
+	/* on the leaderboard, where tied entries share a place; 0: no result */
+	int64_t place;
 	double time_ns; /* its score there */
 	/* Filled by scoring_apply: */
 	int64_t rank; /* among the contestants; 0: no result */
 	bool is_tied;
 	double ratio;  /* best time / time; 0: no result */
-	double points; /* of SCORING_MEAN: 100 * ratio */
+	double points; /* with SCORING_MEAN: 100 * ratio */
 };
 
 struct scoring_row {
 	struct scoring_cell *cells; /* one for each column */
-	size_t number;              /* of the contestant, for the caller; orders equal totals */
+	size_t number;              /* chosen by the caller; rows with equal totals are sorted by it */
 	/* Filled by scoring_apply: */
 	double total;
 	int64_t place;

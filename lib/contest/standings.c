@@ -58,7 +58,7 @@ enum { ANSWER_COLUMNS, ANSWER_ENTRANTS, ANSWER_RESULTS };
 static const struct statement *const PARTS[] = { &COLUMNS, &ENTRANTS, &RESULTS };
 static const struct bundle STANDINGS = BUNDLE(PARTS);
 
-/* The number of a contestant's row before scoring. */
+/* A contestant's row number, from before scoring_apply sorts the rows. */
 struct row_number {
 	int64_t user_id;
 	size_t number;
@@ -80,7 +80,8 @@ static const struct row_number *number_rows(
 	return numbers;
 }
 
-/* Puts a result in its cell. Results of banned users and removed devices have none. */
+/* Puts a result in its cell. A result of a banned user or a removed device has no cell and is
+ * skipped. */
 static void put_result(struct standings_table *table, const struct standings *standings,
 	const struct row_number *numbers, const struct result *result)
 {

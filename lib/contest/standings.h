@@ -1,7 +1,7 @@
 /* The scoreboard of a contest: its contestants in order, with their points on every problem and
- * device. It is computed from the rankings (lib/ranking/ranking.h), so it is frozen while they
- * are. Final standings are stored, because the rankings may change later: a host disqualifies
- * somebody, a leaderboard is deleted. */
+ * device. Podium computes it from the rankings (lib/ranking/ranking.h), so it is frozen while they
+ * are. Final standings are stored, because the rankings may change later: somebody may be
+ * disqualified, or a leaderboard deleted. */
 #ifndef PODIUM_LIB_CONTEST_STANDINGS_H
 #define PODIUM_LIB_CONTEST_STANDINGS_H
 
@@ -19,12 +19,13 @@ struct standings_column {
 	int64_t leaderboard_id;
 	const char *problem, *gpu;
 	int64_t is_seen;    /* the reader may see the leaderboard */
-	int64_t is_deleted; /* since the standings are final */
+	int64_t is_deleted; /* it was deleted after the standings became final */
 };
 
-/* A contestant's result there. */
+/* A contestant's result in one column. */
 struct standings_result {
-	int64_t submission_id; /* 0: none, or deleted since the standings are final */
+	/* none, or it was deleted after the standings became final */
+	int64_t submission_id;
 	double score_ns, score_err_ns;
 };
 
@@ -42,17 +43,17 @@ struct standings {
 	size_t row_count;
 };
 
-/* Reads the final standings if they are stored, or the standings as the rankings are now.
- * `reader_id` 0: nobody. */
+/* Reads the final standings if they are stored, otherwise computes them from the current rankings.
+ * `reader_id` 0: nobody is signed in. */
 int standings_read(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t reader_id, struct standings *standings, struct error *error);
 
-/* Reads the standings as they will be when the freeze is lifted. Lifts it in a transaction that is
- * rolled back, so that all rules of the rankings apply and nobody else sees a change. */
+/* Reads the standings without the freeze. Lifts the freeze in a transaction and rolls back, so that
+ * all rules of the rankings apply and nobody else sees a change. */
 int standings_read_final(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t reader_id, struct standings *standings, struct error *error);
 
-/* Stores the standings as the rankings are now, or forgets the stored ones. They belong into a
+/* Stores the current standings as the final ones, or deletes the stored ones. Call these in a
  * transaction. */
 int standings_store(
 	struct database *db, struct arena *arena, const struct contest *contest, struct error *error);
@@ -71,7 +72,8 @@ struct standings_table {
 };
 struct standings_table standings_make_table(struct arena *arena, const struct standings *standings);
 
-/* The two ways of standings_read. */
+/* standings_read calls one of these two: from the current rankings, or from the stored standings.
+ */
 int standings_compute(struct database *db, struct arena *arena, const struct contest *contest,
 	int64_t reader_id, struct standings *standings, struct error *error);
 int standings_read_stored(struct database *db, struct arena *arena, const struct contest *contest,
