@@ -133,7 +133,7 @@ void database_disconnect(struct database *db)
  * A user whose next request reaches another web host therefore sees the changes of the last one. */
 #define SESSION_OF_NODE "SET wsrep_sync_wait = 7"
 
-/* The server's own limit of a statement, in seconds. */
+/* Sets the time after which the server itself stops a statement, in seconds. */
 static void limit_statements(struct database *db)
 {
 	char command[64];
@@ -154,7 +154,7 @@ void database_restart_limit(struct database *db)
 {
 	struct error unsaid;
 	db->ends_at_ms = db->limit_ms ? clock_ms() + db->limit_ms : 0;
-	/* A new connection has the limit. */
+	/* If the statement fails, disconnects: a new connection has the limit. */
 	if (db->is_limit_lifted
 		&& database_execute(db, &SET_LIMIT, &unsaid, "d", (double)db->limit_ms / 1000))
 		database_disconnect(db);

@@ -56,7 +56,7 @@ uint64_t database_begin_asking(void);
 int database_end_asking(uint64_t began_ns, int rc);
 void database_count_conflict(void); /* counts one retry of a transaction */
 
-/* Clears an error, before a retry or after a successful one. */
+/* Clears an error: before a retry, or when a later attempt has succeeded. */
 void database_forget_error(struct error *error);
 
 #endif

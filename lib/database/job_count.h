@@ -23,8 +23,8 @@ int job_count_end(struct database *db, int64_t job_id, struct error *error);
 int job_count_attempt(
 	struct database *db, int64_t job_id, const char *outcome, struct error *error);
 
-/* A statement that counts and locks several jobs; run it before the statement that cancels them.
- * Both statements have the same FROM and WHERE, with j as the table of jobs. */
+/* A statement that counts jobs as cancelled and locks them; run it before the statement that
+ * cancels them. Both statements have the same FROM and WHERE, in which j is the table of jobs. */
 #define SQL_COUNT_CANCELLED(from_where) \
 	"INSERT INTO job_counts (worker, gpu, outcome, jobs) " \
 	"SELECT COALESCE(j.lease_owner, ''), j.gpu, 'cancelled', COUNT(DISTINCT j.id) AS more " \

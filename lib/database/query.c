@@ -359,7 +359,8 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 		return database_end_asking(began_ns, rc);
 	rc = fetch_answers(db, prepared, bundle, arena, answers, error);
 	if (rc)
-		database_disconnect(db); /* unread rows would be taken for the next answer */
+		/* unread rows would otherwise be read as the next statement's */
+		database_disconnect(db);
 	else
 		rc = check_transaction(db, bundle->statements[0], error);
 	return database_end_asking(began_ns, rc);
@@ -431,9 +432,9 @@ uint64_t database_insert_id(const struct database *db)
 
 static const struct statement BEGIN = COMMAND("START TRANSACTION");
 
-/* The total number of tries for a transaction that failed with `rc`; 0: no other try. A connection
- * lost before the commit has changed nothing, so the transaction may run again. It runs only twice,
- * because each try may wait for an answer until the time limit. */
+/* How often to try a transaction that failed with `rc`, including tries so far; 0: do not retry. A
+ * connection lost before the commit has changed nothing, so the transaction may run again. It runs
+ * only twice, because each try may wait until the time limit. */
 static int count_tries(const struct database *db, int rc, bool asked_to_commit)
 {
 	if (is_conflict(db, rc))

@@ -141,7 +141,7 @@ static const struct kind {
 		"window_start < UNIX_TIMESTAMP() DIV 60 - 1440 * ?"),
 	ROWS("minutes of removed devices", NO_SETTING, "device_vitals",
 		"at " OLDER_THAN "- INTERVAL 1 DAY"),
-	/* remove_blobs() handles this kind. */
+	/* remove_blobs() removes this kind, so it has no `remove`. */
 	{ .name = "contents without a reference",
 		.days = NO_SETTING,
 		.count = COUNT_OF("FROM blobs b WHERE NOT EXISTS (SELECT 1 FROM submissions s "

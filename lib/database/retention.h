@@ -1,9 +1,9 @@
-/* Removes data older than the settings retain_..._days, and data without a use: expired
- * sessions, request counts, contents without a reference. Rankings, figures, sources and
- * messages stay. docs/retention.md is the operator's guide.
+/* Removes data that is older than the settings retain_..._days, and data that nothing uses any
+ * more: expired sessions, counts of requests, contents without a reference. Rankings, figures,
+ * sources and messages stay. docs/retention.md is the operator's guide.
  *
- * The work is split into transactions of about a thousand rows at most, so nobody waits for long
- * and a cluster accepts them. Several programs may prune at the same time. */
+ * The work is split into transactions of about a thousand rows at most. Nobody therefore waits long
+ * for a lock, and a cluster accepts them. Several programs may prune at the same time. */
 #ifndef PODIUM_LIB_DATABASE_RETENTION_H
 #define PODIUM_LIB_DATABASE_RETENTION_H
 
@@ -16,7 +16,7 @@
 
 enum { retention_most_kinds = 21 };
 
-/* A walk through all kinds of data; start with all members zero. */
+/* The progress of one walk through all kinds of data. All members start as zero. */
 struct retention {
 	size_t kind;
 	unsigned char blob[sha256_bytes];      /* contents up to this hash are done */
@@ -31,8 +31,8 @@ int retention_step(struct database *db, const struct config *config, struct rete
 size_t retention_kinds(void);
 const char *retention_kind(size_t kind);
 
-/* The number of days after which data of a kind is removed; 0: never. Kinds without a setting have
- * 1. */
+/* The number of days after which data of a kind is removed; 0: never. A kind without a setting
+ * returns 1. */
 int64_t retention_days(const struct config *config, size_t kind);
 
 /* Counts what the next walk would remove of a kind. */

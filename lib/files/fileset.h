@@ -60,8 +60,8 @@ int fileset_from_zip(struct fileset *set, const void *bytes, size_t length, stru
 /* Reads a folder with the same limits. Links and special files are errors. */
 int fileset_from_folder(struct fileset *set, const char *path, struct error *error);
 
-/* Reads an uploaded file: a zip, or by the ending of its name (.py, .cu, .cuh, .cpp) a single
- * source file, which becomes "reference.py" and so on. */
+/* Reads an uploaded file: a zip, or a single source file, which the ending of `name` shows (.py,
+ * .cu, .cuh, .cpp). The set then has one file, "reference.py" and so on. */
 int fileset_from_upload(
 	struct fileset *set, const char *name, const void *bytes, size_t length, struct error *error);
 

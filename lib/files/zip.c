@@ -133,7 +133,7 @@ static bool is_task_file(const char *name)
 	return !path_is_debris(name) && !is_folder(name);
 }
 
-/* Length of the folder, with its slash, that contains all files; 0 without one. */
+/* The length of the top folder, with its slash, if it contains all files; otherwise 0. */
 static size_t top_folder_length(const struct archive *archive)
 {
 	const char *top = NULL;

@@ -66,7 +66,8 @@ static const struct {
 	{ "\x28\xb5\x2f\xfd", 4, "a Zstandard file" },
 };
 
-/* Refuses the whole file. `what` is the reason if it starts like a zip. */
+/* Refuses the whole file. `what` is the sentence for a file that begins like a zip; other files get
+ * a sentence that names their format, if known. */
 static int refuse_file(const struct reader *reader, const char *what)
 {
 	if (reader->length >= 2 && memcmp(reader->bytes, "PK", 2) == 0)

@@ -27,11 +27,11 @@ struct zip_layout {
 
 /* Fills `layout`. Refuses:
  * - files that are not a zip; the error names the format if it is a known archive
- * - a zip that is truncated, has bytes behind its end, or has several ends
+ * - a zip that is truncated, has bytes after its end, or has several end records
  * - a part of a split zip, and the Zip64 form
  * - more than `most_entries` entries, or a table of contents that does not fit the file
- * - entries that overlap or are not at the position in the table
- * - entries whose own header has another name, compression or size */
+ * - entries that overlap, or that do not start where the table says
+ * - entries whose own header has another name, compression or size than the table */
 int zip_layout_read(struct arena *arena, const void *bytes, size_t length, size_t most_entries,
 	struct zip_layout *layout, struct error *error);
 
