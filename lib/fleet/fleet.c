@@ -86,7 +86,7 @@ static const struct statement LOCK_RUNNING = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT id FROM jobs WHERE state = 'running' AND lease_owner = ? "
 	"AND ? IN ('', lease_device) FOR UPDATE");
 static const struct statement DELETE_STAGES = COMMAND("DELETE FROM stages WHERE job_id = ?");
-/* The worker's writes name the old fence. A greater fence makes its late writes fail. */
+/* Increments the fence. The worker's writes name the old fence, so its late writes match no row. */
 static const struct statement QUEUE_AGAIN = COMMAND(
 	"UPDATE jobs SET state = 'queued', fence = fence + 1, attempt = GREATEST(attempt, 1) - 1, "
 	"reason = ?, progress = '', environment = NULL, "

@@ -23,8 +23,8 @@
 enum pause { PAUSE_NONE, PAUSE_DRAIN, PAUSE_PAUSE, PAUSE_QUARANTINE };
 enum { fleet_most_reason_bytes = 500 };
 
-/* A part of a statement: the stronger of the pauses of a device and of its worker, as enum pause.
- */
+/* SQL expression: the stronger of the pauses of a device and of its worker, as a number of enum
+ * pause. */
 #define SQL_PAUSE(worker, uuid) \
 	"(SELECT COALESCE(MAX(p.kind + 0), 0) FROM pauses p WHERE p.worker = " worker \
 	" AND p.uuid IN ('', " uuid "))"
@@ -51,8 +51,8 @@ extern const struct statement fleet_devices;
 int fleet_list(struct database *db, struct arena *arena, struct fleet_device **devices,
 	size_t *count, struct error *error);
 
-/* In a word: "online", "offline", "draining" (a job is still running), "drained", "paused",
- * "quarantined". */
+/* The state as one word: "online", "offline", "draining" (a job is still running), "drained",
+ * "paused", "quarantined". */
 const char *fleet_state(bool online, enum pause pause, bool runs);
 
 /* Drains or pauses a worker, or one of its devices if `uuid` is not "". *given_back is the number

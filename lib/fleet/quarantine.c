@@ -47,7 +47,8 @@ static int release_body(struct database *db, void *context, struct error *error)
 int gpu_release(struct database *db, const char *uuid, const struct actor *by, struct error *error)
 {
 	for (const char *c = uuid; *c;
-		 c++) /* the column is ASCII, so a query with another text would fail */
+		 /* the column is ASCII, and MariaDB fails if a statement compares it with other text */
+		 c++)
 		if ((unsigned char)*c >= 0x80)
 			uuid = "";
 	struct releasing releasing = { uuid, by };

@@ -22,8 +22,8 @@ struct device {
 
 bool device_is_cpu(const struct device *device);
 
-/* For qsort of pointers to devices: every program locks several devices in this order, so that no
- * two programs wait for each other. */
+/* For qsort of pointers to devices. Programs that lock several devices lock them in this order, so
+ * that no two programs wait for each other. */
 int device_compare_uuid(const void *left, const void *right);
 
 /* Whether devices of this model can run tasks in this language. */
@@ -38,10 +38,12 @@ void devices_find(struct arena *arena, bool with_cpu, struct device **devices, s
  * H100, "NVIDIA H100 PCIe" is H100-PCIe, "NVIDIA GeForce RTX 4090" is RTX4090. */
 const char *device_model(struct arena *arena, const char *product);
 
-/* The lock of a device, so that two workers of one machine never measure on it at the same time.
- * The lock files are in `directory` (empty: /run/lock, else /tmp). A worker that waits for the
- * device holds a second lock, the turn. A worker needs the turn to lock the device, so one that has
- * just released it cannot lock it again first. */
+/* The lock of a device, so that two programs on one machine never measure on it at the same time.
+ * The lock files are in `directory` (empty: /run/lock, else /tmp).
+ *
+ * A program that waits for the device already holds a second lock, the turn. Taking the device
+ * needs the turn, so a program that has just released the device cannot take it again before the
+ * one that waits. */
 struct device_lock {
 	int turn, use;
 	bool has_turn;

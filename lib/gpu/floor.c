@@ -18,7 +18,8 @@ struct demand {
 
 /* ---- the rules ---- */
 
-/* Bytes divided by GB/s are nanoseconds. Bytes that may stay in the cache need no time here. */
+/* The unit is right: bytes divided by GB/s are nanoseconds. Bytes that may stay in the cache need
+ * no time. */
 static double memory_ns(const struct demand *demand)
 {
 	return (demand->bytes - demand->cached_bytes) / (demand->peaks->memory_gb_s * demand->gpus);
@@ -132,9 +133,9 @@ static double gpus_of_case(const char *case_line)
 	return formula_evaluate("world_size", case_line, &gpus, NULL) == 0 && gpus > 1 ? gpus : 1;
 }
 
-/* Returns how many bytes of a call may never move between cache and memory. Outputs may stay in the
- * cache, so the cache's size counts once. If the cache is warm, inputs may have been there before
- * the call, so the size counts twice. */
+/* Returns how many bytes of a call need not move between cache and memory. The outputs may stay in
+ * the cache, so the cache's size counts once. If the cache is warm, the inputs may have been there
+ * before the call, so the size counts twice. */
 static double cached_bytes(const struct floor_case *one, const struct demand *demand)
 {
 	return demand->peaks ? demand->peaks->l2_mib * 1024 * 1024 * demand->gpus * (one->warm ? 2 : 1)

@@ -1,9 +1,9 @@
-/* The floor: the least time that a call can take on a GPU. docs/administration.md has the rules and
- * their reasons.
+/* The floor: the least time that a call can take on a GPU. A faster result is held for review.
+ * docs/administration.md has the rules and their reasons.
  *
- * A floor that rejected honest kernels would be worse than none. Where facts are unknown, each rule
- * therefore decides in favor of the submission. The CPU has no floor. A GPU that is not in
- * lib/gpu/peaks.c has only the floor of a launch. */
+ * Rejecting an honest kernel would be worse than having no floor. Where facts are unknown, each
+ * rule therefore decides in favor of the submission. The CPU has no floor. For a GPU that is not in
+ * lib/gpu/peaks.c, only the time of a launch is a floor. */
 #ifndef PODIUM_LIB_GPU_FLOOR_H
 #define PODIUM_LIB_GPU_FLOOR_H
 
@@ -14,20 +14,20 @@
 
 enum {
 	floor_launch_ns = 500, /* no kernel launches and finishes faster */
-	/* On the CPU, the shortest calls without work in two blocks differ by so much, and the judge
-	 * subtracts such a call (moved_ns in harness/isolated/statistics_rule.c). */
+	/* On the CPU, the constant that the judge subtracts from each call may differ by this much
+	 * within a block (moved_ns in harness/isolated/statistics_rule.c). A shorter time could be
+	 * noise. */
 	floor_cpu_ns = 5000,
 };
 
-/* The least time that can be told from nothing on this model. A shorter time counts as this in a
- * score. */
+/* The shortest time that Podium can distinguish from 0 on this model. A shorter time counts as this
+ * time in a score. */
 double floor_resolved_ns(const char *gpu);
-/* The same if the time is not above it, else NAN. Every page, file and terminal then shows
- * "< 0.5 µs" (format_score, format_measured). A score is not above it only if all its cases were
- * shorter. */
+/* floor_resolved_ns if `ns` is not above it, else NAN. Pages, files and terminals then show "< 0.5
+ * µs" (format_score, format_measured). A score is that short only if all its cases are. */
 double floor_reached_ns(const char *gpu, double ns);
-/* The 95 % interval of a time on this model; unknown if the time is not above it, because an
- * interval around a time that cannot be told from nothing would say too much. */
+/* The 95 % interval of a time on this model. The interval is unknown if the time is not above
+ * floor_resolved_ns, because such a time may be anything from 0 on. */
 struct interval floor_interval_of(const char *gpu, double ns, double err_ns);
 
 struct floor_case {

@@ -19,7 +19,7 @@ struct nvml_memory {                      /* nvmlMemory_t */
 	unsigned long long total, free, used; /* bytes */
 };
 
-/* X(name in the library, our member, parameters); every call returns a status. */
+/* X(name in the library, member of our struct, parameters); every call returns a status. */
 #define NVML_CALLS(X) \
 	X(nvmlInit_v2, start, (void)) \
 	X(nvmlShutdown, stop, (void)) \

@@ -1,8 +1,8 @@
-/* How fast a result is compared with the peak of its GPU.
+/* Compares the speed of a result with the peak of its GPU.
  *
  * Bytes and operations come from the task's formulas `podium: bytes` and `podium: flops`
- * (lib/task/formula.h). All submissions are thus compared with the same work; a kernel may really
- * move more. The peaks are one table of the maker's figures, without sparsity. */
+ * (lib/task/formula.h). All submissions are thus compared by the same work, even if a kernel moves
+ * more. The peaks are the maker's figures without sparsity, in one table. */
 #ifndef PODIUM_LIB_GPU_PEAKS_H
 #define PODIUM_LIB_GPU_PEAKS_H
 
@@ -19,7 +19,7 @@ struct gpu_peaks {
 	const char *source;
 };
 
-/* The peaks of a model. NULL: it is not in the table, such as the CPU. */
+/* The peaks of a model. NULL: the model is not in the table, for example the CPU. */
 const struct gpu_peaks *peaks_find(const char *model);
 
 /* The type that a case names in an argument `dtype`, `precision` or `type` ("float32",
