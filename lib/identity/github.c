@@ -39,7 +39,7 @@ static int fetch_access_token(const struct provider_call *call,
 		: provider_refuse_code(call, *answer, status, error);
 }
 
-/* Asks the API. `*status` may be any but 5xx. */
+/* Asks the API. A status of 5xx is an error; the caller checks any other `*status`. */
 static int ask(const struct provider_call *call, const char *token, const char *path, long *status,
 	json_t **answer, struct error *error)
 {
@@ -80,7 +80,8 @@ static int read_emails(const struct provider_call *call, struct arena *arena, co
 	json_t *one;
 	int rc = ask(call, token, "/user/emails?per_page=100", &status, &list, error);
 	if (rc || status != 200)
-		return rc; /* without the permission there are no addresses */
+		/* without the permission, GitHub shows no addresses */
+		return rc;
 	const char **emails = arena_array(arena, const char *, most_emails);
 	json_array_foreach(list, i, one)
 	{

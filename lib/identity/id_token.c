@@ -185,7 +185,8 @@ static bool verify_p256(
 	return is_right;
 }
 
-/* The key's type belongs to the algorithm, so that a token cannot choose another use of a key. */
+/* Each algorithm has its type of key, so that a token cannot make Podium use a key in another way.
+ */
 static const struct algorithm {
 	const char *name, *key_type;
 	EVP_PKEY *(*read)(const json_t *jwk);
@@ -263,7 +264,8 @@ static bool is_now(const json_t *claims, int64_t now_s)
 		&& (!nbf || json_number_value(nbf) <= (double)(now_s + clock_difference_s));
 }
 
-/* The database takes subjects that differ only in spaces at the end for the same. */
+/* Refuses a space at the end, because the database treats subjects as equal that differ only in
+ * such spaces. */
 static bool has_subject(const json_t *claims)
 {
 	const char *sub = text_of(claims, "sub");

@@ -98,7 +98,7 @@ static bool take(struct passkey_bytes *rest, uint64_t length)
 	return true;
 }
 
-/* Takes the head of a CBOR item (RFC 8949): its kind and its number. */
+/* Reads the head of a CBOR item (RFC 8949), its kind and its number, and moves *rest behind it. */
 static bool take_head(struct passkey_bytes *rest, unsigned *kind, uint64_t *number)
 {
 	const unsigned char *head = rest->bytes;
@@ -117,9 +117,9 @@ static bool take_head(struct passkey_bytes *rest, unsigned *kind, uint64_t *numb
 	return true;
 }
 
-/* Takes one CBOR item. libcbor, which libfido2 uses, reserves and fills memory for as many items as
- * an array or a map announces, so 9 bytes could take all memory of this host. Each announced item
- * must therefore be there. */
+/* Moves *rest behind one CBOR item, and fails if the item is longer than the data. libcbor, which
+ * libfido2 uses, reserves memory for as many items as an array or a map announces, so 9 bytes could
+ * take all memory of this host. */
 static bool take_item(struct passkey_bytes *rest, int depth)
 {
 	enum { integer, negative, bytes, text, array, map, tag };
@@ -139,7 +139,8 @@ static bool take_item(struct passkey_bytes *rest, int depth)
 	return true;
 }
 
-/* Whether the data have the key and the extensions that their flags announce, and nothing else. */
+/* Whether the data contain the key and the extensions that their flags announce, and nothing else.
+ */
 static bool is_whole(struct passkey_bytes data)
 {
 	unsigned char flags = data.bytes[host_hash_bytes];
@@ -155,7 +156,7 @@ static bool is_whole(struct passkey_bytes data)
 
 /* ---- registration ---- */
 
-/* The key as libfido2 has it, checked to be one, or NULL. */
+/* Converts a key to libfido2's form. NULL: the bytes are not a valid key. */
 static void *make_key(int64_t algorithm, const void *bytes, size_t length)
 {
 	if (algorithm == COSE_ES256) {
@@ -186,7 +187,8 @@ static void free_key(int64_t algorithm, void *pointer)
 		rs256_pk_free(&(rs256_pk_t *){ pointer });
 }
 
-/* libfido2 reads a key only if it is told the key's algorithm. */
+/* Tries the algorithms in turn, because libfido2 reads a key only if it is told the key's
+ * algorithm. */
 static fido_cred_t *read_credential(struct passkey_bytes data, int64_t *algorithm)
 {
 	static const int algorithms[] = { COSE_ES256, COSE_EDDSA, COSE_RS256 };
@@ -201,7 +203,8 @@ static fido_cred_t *read_credential(struct passkey_bytes data, int64_t *algorith
 	return NULL;
 }
 
-/* Checks the head of the authenticator's data: the site's host, and what the user did. */
+/* Checks the fixed part at the start of the authenticator's data: the site's host, and that the
+ * user was present or verified. `wanted`: has_key if the data must contain a key, else 0. */
 static int check_head(
 	const struct passkey_answer *answer, unsigned char wanted, struct error *error)
 {

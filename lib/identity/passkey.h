@@ -1,6 +1,6 @@
-/* Passkeys: what a browser answers when it registers one or signs with one (WebAuthn). libfido2
- * parses the authenticator's data and checks the signature. No attestation is asked for, so a
- * registration has no signature: it only tells a public key. */
+/* Passkeys: checks what a browser sends when it registers a passkey or signs with one (WebAuthn).
+ * libfido2 parses the authenticator's data and checks the signature. Podium asks for no
+ * attestation, so a registration has no signature; it only gives a public key. */
 #ifndef PODIUM_LIB_IDENTITY_PASSKEY_H
 #define PODIUM_LIB_IDENTITY_PASSKEY_H
 
@@ -24,20 +24,22 @@ struct passkey_bytes {
 	size_t length;
 };
 
-/* Decodes base64url without padding. False: `text` is none, or longer than
- * passkey_most_data_bytes. */
+/* Decodes base64url without padding. Returns false if `text` has another form, is empty, or has
+ * more than passkey_most_data_bytes. */
 bool passkey_decode(struct arena *arena, const char *text, struct passkey_bytes *out);
 
 struct passkey_answer {
 	const struct passkey_site *site;
 	struct passkey_bytes client_data;        /* clientDataJSON */
 	struct passkey_bytes authenticator_data; /* without the attestation around it */
-	struct passkey_bytes signature;          /* only of a sign-in */
-	bool needs_verification; /* the authenticator must have verified its user, not only a touch */
+	struct passkey_bytes signature;          /* only when signing in */
+	/* requires that the authenticator verified its user, for example by a PIN, instead of only
+	 * noticing a touch */
+	bool needs_verification;
 };
 
-/* Reads the challenge from the client's data. ERROR_INPUT: the data are not of this site, or not of
- * this purpose. The caller checks that this site made the challenge, for this browser. */
+/* Reads the challenge from the client's data. ERROR_INPUT: the data are of another site or for
+ * another purpose. The caller checks that Podium gave this challenge to this browser. */
 int passkey_challenge_of(const struct passkey_answer *answer, bool is_registration,
 	unsigned char challenge[static passkey_challenge_bytes], struct error *error);
 
@@ -45,7 +47,7 @@ int passkey_challenge_of(const struct passkey_answer *answer, bool is_registrati
 struct passkey_key {
 	unsigned char id[passkey_most_id_bytes], key[passkey_most_key_bytes];
 	size_t id_length, key_length;
-	int64_t algorithm;  /* of COSE */
+	int64_t algorithm;  /* its number in COSE */
 	int64_t sign_count; /* 0: the authenticator does not count */
 };
 

@@ -1,5 +1,5 @@
-/* The site as browsers see it when they use a passkey. Passkeys belong to the host of the site's
- * address for ever. */
+/* The site as browsers see it when they use a passkey. A passkey works only for the host of the
+ * address at which it was registered. */
 #ifndef PODIUM_LIB_IDENTITY_PASSKEY_SITE_H
 #define PODIUM_LIB_IDENTITY_PASSKEY_SITE_H
 

@@ -19,16 +19,17 @@ const struct provider_settings *provider_by_name(const struct config *config, co
 /* Returns the label of the provider with this issuer, or the issuer if none has it. */
 const char *provider_label(const struct config *config, const char *issuer);
 
-/* The next two functions ask the provider. ERROR_CONFLICT: it does not answer as it should.
- * ERROR_FORBIDDEN: it vouches for nobody, or for somebody whom its allow-lists leave out.
- * ERROR_LIMIT: too many sign-ins ask providers now. All sentences are free of secrets. */
+/* The next two functions ask the provider. ERROR_CONFLICT: the provider does not answer as it
+ * should. ERROR_FORBIDDEN: the provider does not confirm who the person is, or the allow-lists of
+ * the settings leave the person out. ERROR_LIMIT: too many sign-ins are asking this provider now.
+ * No sentence contains a secret. */
 
-/* Makes the address to which the browser goes. */
+/* Makes the address of the provider to which the browser goes. */
 int provider_sign_in_address(struct arena *arena, const struct config *config,
 	const struct provider_settings *provider, const struct sign_in_secrets *secrets,
 	const char **address, struct error *error);
 
-/* Exchanges the code that the browser brought back. */
+/* Exchanges the code that the browser brought back for what the provider says about the person. */
 int provider_vouch(struct arena *arena, const struct config *config,
 	const struct provider_settings *provider, const struct sign_in_secrets *secrets,
 	const char *code, struct vouched *vouched, struct error *error);

@@ -136,7 +136,8 @@ static void free_body(struct exchange *exchange)
 	buffer_free(&exchange->body);
 }
 
-/* libcurl calls this for each address of a host, so the check sees the present one. */
+/* libcurl calls this for each address to which it connects, so the check sees the address that is
+ * really used. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct exchange *exchange = context;

@@ -21,10 +21,10 @@ struct provider_call {
 	int64_t ends_at_ms; /* of the monotonic clock */
 };
 
-/* Waits for nobody: at most provider_requests_at_once sign-ins of this process ask one provider at
- * the same time, so that a slow provider leaves threads for other requests and the sign-ins of
- * other providers. `provider` is one of config->providers. ERROR_LIMIT: all are busy. Call
- * provider_call_end after a 0. */
+/* Counts a sign-in that asks a provider. At most provider_requests_at_once sign-ins of this process
+ * ask one provider at the same time. A slow provider then leaves threads for other requests and for
+ * other providers. `provider` points into config->providers. ERROR_LIMIT: too many ask already; the
+ * function does not wait. After a 0, call provider_call_end. */
 int provider_call_begin(struct provider_call *call, const struct config *config,
 	const struct provider_settings *provider, struct error *error);
 void provider_call_end(const struct provider_call *call);
@@ -47,7 +47,7 @@ int provider_call_send(const struct provider_call *call, const struct provider_r
 int provider_call_check_address(
 	const struct provider_call *call, const char *url, struct error *error);
 
-/* Appends "&name=value", percent-encoded; without the & at the beginning. */
+/* Appends "&name=value", percent-encoded. The first pair of a form gets no &. */
 void provider_form_add(struct buffer *form, const char *name, const char *value);
 
 /* Appends the address to which the provider leads the browser back. */

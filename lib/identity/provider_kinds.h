@@ -4,7 +4,8 @@
 
 #include "lib/identity/provider_call.h"
 
-/* Each begins `address` with the authorization endpoint and adds what only this kind needs. */
+/* The authorization request: each kind puts its endpoint into `endpoint`, and appends to `query`
+ * the parameters that only this kind needs. */
 typedef int provider_begin(const struct provider_call *call, const struct sign_in_secrets *secrets,
 	struct buffer *endpoint, struct buffer *query, struct error *error);
 typedef int provider_finish(const struct provider_call *call, struct arena *arena,

@@ -25,7 +25,8 @@ int totp_code_of(
 	const unsigned char secret[static totp_secret_bytes], int64_t step, totp_code code);
 
 /* Returns the step that has this code, or 0. Tries the current step and its two neighbours, because
- * the clocks of the app and of this host may differ. Steps up to `last_step` are used up. */
+ * the clocks of the app and of this host may differ. Steps up to `last_step` have been used and do
+ * not match. */
 int64_t totp_find_step(const unsigned char secret[static totp_secret_bytes], const char *code,
 	int64_t now_s, int64_t last_step);
 

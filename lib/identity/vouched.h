@@ -1,5 +1,5 @@
-/* Private to lib/identity: what goes into a sign-in and what comes out of it. Other folders include
- * lib/identity/provider.h. */
+/* Private to lib/identity: the secrets of a sign-in, and what the provider says about the person.
+ * Other folders include lib/identity/provider.h. */
 #ifndef PODIUM_LIB_IDENTITY_VOUCHED_H
 #define PODIUM_LIB_IDENTITY_VOUCHED_H
 

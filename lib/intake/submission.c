@@ -321,7 +321,8 @@ static int note_author(struct database *db, const struct intake *intake, struct 
 				  error);
 }
 
-/* Who submits for somebody else: a creator or an admin, or a member for the team. */
+/* The user who submits for somebody else: a creator or an admin for a user, or a member for the
+ * team. SQL_NULL_INTEGER: the author submits. */
 static int64_t sender_of(const struct intake *intake)
 {
 	const struct submission_request *request = intake->request;
@@ -330,8 +331,8 @@ static int64_t sender_of(const struct intake *intake)
 	return intake->author_id == request->user_id ? SQL_NULL_INTEGER : request->user_id;
 }
 
-/* Says whose waiting jobs count: the author's, or those that a creator or an admin sent for others.
- */
+/* Chooses whose waiting jobs quota_check counts: the author's, or those that a creator or an admin
+ * sent for others. */
 static int choose_queue(struct database *db, const struct intake *intake,
 	struct quota_request *attempt, struct error *error)
 {

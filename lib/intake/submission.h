@@ -20,8 +20,9 @@ struct submission_request {
 	size_t length;    /* unchecked bytes */
 	const char *mode; /* "test", "benchmark", "ranked", "profile" */
 	const char **gpus;
-	size_t gpu_count;            /* 0: the GPUs in the header, else the leaderboard's only one */
-	bool gpus_win;               /* `gpus` override the header's GPUs; otherwise both must match */
+	size_t gpu_count; /* 0: the GPUs in the header, else the leaderboard's only one */
+	/* `gpus` replace the GPUs in the header; otherwise both must be the same */
+	bool gpus_win;
 	const struct actor *by;      /* who submits for the user; NULL: the user */
 	const struct config *config; /* has the site's quotas; NULL: no site quotas apply */
 };
@@ -49,20 +50,20 @@ int submission_for_user(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
 	struct submission_request *request, struct error *error);
 
-/* The same if `by` is a user. If `author` is "" or their own name, they submit for themselves.
- * ERROR_FORBIDDEN: `by` may not change the leaderboard. */
+/* Like submission_for_user, for a user `by`. If `author` is "" or the user's own name, the user
+ * submits for themselves. ERROR_FORBIDDEN: `by` may not change the leaderboard. */
 int submission_choose_author(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct actor *by, const char *author,
 	struct submission_request *request, struct error *error);
 
-/* SQL expression: the name of whoever submitted for the author, else NULL. podium-admin is not a
- * user. */
+/* SQL expression: the name of whoever submitted for the author; NULL: the author did. podium-admin
+ * is not a user, so its name is fixed here. */
 #define SQL_SUBMITTED_BY(submission) \
 	"IF(" submission ".submitted_by = 0, 'podium-admin', (SELECT w.name FROM users w " \
 	"WHERE w.id = " submission ".submitted_by))"
 
 /* Runs submission_create's checks and stores nothing. Passes the result of each check to `faulted`,
- * which returns 0 to let the next check run. */
+ * which returns 0 to continue with the next check. */
 typedef int submission_faulted(void *context, int rc);
 int submission_check(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const struct submission_request *request,
