@@ -112,8 +112,9 @@ int64_t job_gpu_count(const struct task *task, const struct device *device)
 	return device_is_cpu(device) ? 1 : task_most_ranks(task);
 }
 
-/* A profile runs each benchmark twice at most, the second time without the profiler, and then
- * describes the findings. A comparison compiles two submissions and interleaves their runs. */
+/* A profile runs each benchmark at most twice, the second time without the profiler, and then
+ * describes the findings, for which words_s is the limit. A comparison compiles two submissions and
+ * interleaves their runs. */
 int64_t job_limit_ms(const struct task *task, const char *mode)
 {
 	enum { words_s = 120 };

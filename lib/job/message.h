@@ -24,11 +24,13 @@ struct job_message {
 	bool may_fall_back; /* set for a dry run, which tries whether the isolated engine can run the
 	                       task */
 	const struct file *files;
-	size_t file_count;      /* the task's files as podium-run sees them, without the submission */
+	/* number of `files`, the task's files as podium-run sees them, without the submission */
+	size_t file_count;
 	struct file submission; /* the path is its name; NULL in mode kit */
 	struct file rival;      /* only in mode compare; else the path is NULL */
 	const struct tools *tools;
-	bool is_followed;    /* output is reported while the job runs, not only at the end */
+	/* podium-run reports output while the job runs, not only at the end */
+	bool is_followed;
 	int64_t secret_seed; /* of the leaderboard; sent in the modes ranked and compare */
 };
 
@@ -38,8 +40,8 @@ json_t *job_message_make(const struct job_message *job, struct error *error);
 /* Sets the devices of a job that runs on several GPUs: their UUIDs, separated by commas. */
 void job_message_set_uuids(json_t *message, const char *uuids);
 
-/* Sets the blobs of plans that need not be sent: an array of SHA-256 as hex digits, which stays the
- * caller's. */
+/* Sets the blobs that the worker has already, so that podium-run does not send them again with a
+ * plan. `hashes` is an array of SHA-256 as hex digits, which stays the caller's. */
 void job_message_set_known_blobs(json_t *message, json_t *hashes);
 
 /* The number of GPUs of one model that the task's cases need. Most tasks need 1, and the CPU counts

@@ -69,7 +69,8 @@ static int wait_until_ready(struct runner *runner, int wake, struct error *error
 		: fail(error, ERROR_SYSTEM, "podium-run started but did not report that it is ready.");
 }
 
-/* Starts the process. `errors` is the descriptor for its error output; -1: it shares ours. */
+/* Starts the process. `errors` is the descriptor for its error output; -1: it writes to this
+ * program's. */
 static int start_process(struct runner *runner, const char *const *words, char *const *environment,
 	int errors, struct error *error)
 {
@@ -196,7 +197,7 @@ bool runner_is_there(struct runner *runner)
 	return runner->pid;
 }
 
-/* Cleans up the exited process and says how it exited. */
+/* Frees what belonged to the exited process, and fails with a sentence that says how it exited. */
 static int fail_exited(struct runner *runner, struct error *error)
 {
 	int status = stop_process(runner);

@@ -13,16 +13,18 @@
 
 /* The error output of a program that starts podium-run on another host, such as srun. */
 struct runner_errors {
-	const char *name;   /* of the program; prefixes each of its lines in our log */
-	int descriptor;     /* -1: closed */
-	struct buffer said; /* the last 4 KiB at most; kept after the program has exited */
+	const char *name; /* name of the program, which begins each of its lines in the log */
+	int descriptor;   /* -1: closed */
+	/* the end of the output, at most 4 KiB; kept after the program has exited */
+	struct buffer said;
 };
 
 struct runner {
-	pid_t pid;         /* 0: none */
-	int input, output; /* its standard input (we write) and output (we read) */
+	pid_t pid; /* 0: none */
+	/* its standard input (this program writes) and output (this program reads) */
+	int input, output;
 	struct buffer unread;
-	struct runner_errors *errors; /* NULL: it shares our error output */
+	struct runner_errors *errors; /* NULL: it writes to this program's error output */
 };
 
 /* Starts `program` and waits until it reports that it is ready. If `wake` becomes readable first,
@@ -37,7 +39,7 @@ int runner_start(struct runner *runner, const char *program, const char *directo
 int runner_launch(struct runner *runner, const char *const *words, char *const *environment,
 	struct runner_errors *errors, struct error *error);
 
-/* Whether the process is running. A process that has exited is cleaned up. */
+/* Whether the process is running. If it has exited, also frees what belonged to it. */
 bool runner_is_there(struct runner *runner);
 
 /* Sends one message, which stays the caller's. If the process does not accept it, stops the

@@ -11,7 +11,7 @@
 
 struct place {
 	struct wait_job *job;
-	int64_t round; /* jobs of its user that run or are ahead in the line */
+	int64_t round; /* number of jobs of its user that run or are ahead in line */
 };
 
 struct line {
@@ -51,9 +51,10 @@ static int by_turn(const void *left, const void *right)
 								: compare_integers(a->job->id, b->job->id);
 }
 
-/* `running` has the users of all running jobs, sorted. A user's jobs are behind each other in the
- * order of by_user, and each counts as running for the next. Sorting the rounds therefore gives the
- * line in which workers would take the jobs if none finished in between. */
+/* Sorts the line of one model. `running` has the users of all running jobs, sorted. After sorting
+ * by_user, the jobs of a user are next to each other, and each counts as running for the next one.
+ * Sorting by these counts then gives the line in which workers would take the jobs if none finished
+ * in between. */
 static void sort_line(struct line *line, const int64_t *running, size_t running_count)
 {
 	size_t next = 0;
@@ -82,7 +83,8 @@ static int by_size(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* A job that is late by some time is assumed to need that time again. */
+/* How long a running job still takes. A job that has exceeded its expected time by some amount is
+ * assumed to need this amount again. */
 static double remaining_ms(const struct wait_job *job)
 {
 	return isnan(job->expected_ms) ? INFINITY : fabs(job->expected_ms - job->running_ms);
@@ -155,7 +157,8 @@ void wait_estimate_line(struct arena *arena, struct wait_job *jobs, size_t count
 {
 	struct line line = gather_line(arena, jobs, count, gpu);
 	struct wait_devices own = devices_of(devices, device_count, gpu);
-	int64_t taking = own.count - own.elsewhere; /* nobody knows when another Podium is done */
+	/* leaves out devices in use by other programs, because nobody knows when those finish */
+	int64_t taking = own.count - own.elsewhere;
 	line.devices = taking > 0 ? (size_t)taking : 0;
 	occupy_devices(arena, &line, jobs, count, gpu);
 	simulate_queue(&line);
@@ -179,9 +182,9 @@ void wait_estimate(struct arena *arena, struct wait_job *jobs, size_t count,
 enum { most_waiting = 200 };
 #define MOST_LISTED "200"
 
-/* A row is a running or waiting job, or a GPU model with the numbers of its devices that take jobs,
- * are online, are paused, and are used by another Podium. In the row of a job, `devices` is NULL.
- */
+/* A row is a running or waiting job, in which `devices` is NULL, or a GPU model. For a model, the
+ * row has the numbers of its devices: those that take jobs, are online, are paused, and are in use
+ * by another program on their host. */
 struct read_row {
 	int64_t id, user_id, priority, devices, online, paused, elsewhere;
 	const char *gpu;
@@ -232,7 +235,7 @@ const struct statement wait_reading = SELECT(struct read_row, READ_COLUMNS,
 
 struct reading {
 	struct wait_job *jobs;
-	size_t count; /* the array has room for more, see read_rows */
+	size_t count; /* jobs read; the array has room for more, see read_rows */
 	struct wait_devices *devices;
 	size_t device_count;
 	bool is_cut;
@@ -325,9 +328,9 @@ bool wait_has_job(const struct database_answer *answer, int64_t job_id)
 	return false;
 }
 
-/* The job that the user would submit next is younger than all others, and its own duration does not
- * matter. A submission for several models has a job for each. Nobody knows which of these jobs runs
- * first, so each estimate ignores the others. */
+/* The next job of the user would be younger than all others, and its own duration does not matter
+ * for its start. A submission for several models has a job for each. Nobody knows which of these
+ * runs first, so each estimate ignores the others. */
 void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id,
 	const char *const *gpus, size_t count, struct wait *waits)
 {

@@ -92,7 +92,8 @@ static const struct statement FINAL = SELECT(struct final_contest, FINAL_COLUMNS
 	"SELECT c.name FROM contest_problems p JOIN contests c ON c.id = p.contest_id "
 	"WHERE p.leaderboard_id = ? AND c.final_at IS NOT NULL LOCK IN SHARE MODE");
 
-/* Another ranked submission would change final standings. The lock makes their declaration wait. */
+/* Fails if the contest's standings are final, because a later submission would change them. The
+ * lock makes contest_finish wait until the extension is stored. */
 static int check_standings(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, struct error *error)
 {

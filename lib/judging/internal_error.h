@@ -1,5 +1,6 @@
 /* Internal errors of a leaderboard's jobs: the platform or the task failed, not the submission. The
- * leaderboard's creator and admins see their number until one of them has looked. */
+ * leaderboard's creator and admins see the number of errors until one of them marks them as seen.
+ */
 #ifndef PODIUM_LIB_JUDGING_INTERNAL_ERROR_H
 #define PODIUM_LIB_JUDGING_INTERNAL_ERROR_H
 
@@ -18,15 +19,15 @@ struct internal_errors {
 	int64_t newest_job_id, submission_id; /* submission_id: its page shows the job; 0: deleted */
 };
 
-/* What is unseen on the leaderboards that a user created. For an admin with `all`: on every
- * leaderboard, otherwise also on those without a creator. A part of a bundle with three parameters:
- * the user, whether the user is an admin, and `all`. */
+/* The unseen errors of the leaderboards that a user created. An admin also gets those of
+ * leaderboards without a creator, or of all leaderboards if `all` is 1. A statement for a bundle
+ * with three parameters: the user, whether the user is an admin, and `all`. */
 extern const struct statement internal_errors_reading;
 
 /* The same for one leaderboard, with one parameter: its name. */
 extern const struct statement internal_errors_of_leaderboard;
 
-/* Notes that somebody has looked. */
+/* Marks the errors of the leaderboard as seen. */
 int internal_errors_seen(struct database *db, int64_t leaderboard_id, struct error *error);
 
 #endif

@@ -218,7 +218,8 @@ int job_completion_hand_in(struct database *db, const struct job_completion *e, 
 	int rc = database_execute(db, &HAND_IN, error, "iiissddssddds", e->job_id, e->fence, e->kind,
 		e->reason, e->verdict, e->score_ns, e->score_err_ns, e->engine, e->engine_reason, e->ratio,
 		e->ratio_low, e->ratio_high, e->loser);
-	return rc == ERROR_CONFLICT ? 0 : rc; /* it was handed in before, but the answer was lost */
+	/* handed in before: the database's answer had been lost, so the worker tried again */
+	return rc == ERROR_CONFLICT ? 0 : rc;
 }
 
 struct handed_in {

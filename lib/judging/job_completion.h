@@ -19,7 +19,7 @@
 
 enum { job_most_lost_gpus = 3 };
 
-/* In the order of endings.kind. */
+/* The values of the column endings.kind. */
 enum job_completion_kind {
 	JOB_COMPLETION_VERDICT = 1,
 	/* The platform failed: the job is queued again, or fails after job_most_attempts attempts. */
@@ -34,11 +34,11 @@ enum job_completion_kind {
 struct job_completion {
 	int64_t job_id, fence, kind;
 	const char *reason; /* a sentence for the participant; NULL: none */
-	/* Only with a verdict; NULL and NAN: none. */
+	/* Only set with JOB_COMPLETION_VERDICT; NULL or NAN: not known. */
 	const char *verdict, *engine, *engine_reason;
 	double score_ns, score_err_ns;
-	/* Of a comparison: its ratio, or the side whose failure ended it ("challenger", "incumbent").
-	 */
+	/* Only set for a comparison: its ratio, or the side whose failure ended it ("challenger",
+	 * "incumbent"). */
 	double ratio, ratio_low, ratio_high;
 	const char *loser;
 };

@@ -308,8 +308,8 @@ static const struct column REJUDGING_COLUMNS[] = {
 	INTEGER(struct rejudging, useless),
 	TEXT(struct rejudging, frozen),
 };
-/* Reads rejudgings with the number of their new jobs that have not finished. An applied or
- * discarded rejudging has none, so LIST joins only the jobs of open rejudgings. */
+/* Reads rejudgings with the number of their new jobs that have not finished. In an applied or
+ * discarded rejudging all have finished, so LIST joins only the jobs of open ones. */
 #define REJUDGING(from, jobs, counted) \
 	"SELECT g.id, g.leaderboard_id, l.name AS leaderboard, COALESCE(l.name, u.name) AS subject, " \
 	"g.scope, g.state, " \
@@ -529,7 +529,8 @@ static int write_audit(struct database *db, const struct rejudging_end *end,
 	return audit(db, by->id, by->name, by->address, action, rejudging->subject, detail, error);
 }
 
-/* Swapping in a new job would rank what only admins may release. */
+/* Only admins may release held or rejected results, and applying the rejudging could put such
+ * results into the ranking. */
 static int check_held(
 	struct database *db, struct arena *arena, const struct rejudging_end *end, struct error *error)
 {
@@ -572,7 +573,8 @@ int rejudging_apply(struct database *db, int64_t id, const struct actor *by, str
 
 /* ---- discarding ---- */
 
-/* The lease's owner, device and expiry stay: they name the worker that must stop a running job. */
+/* CANCEL keeps the lease's owner, device and expiry: they name the worker that must stop a running
+ * job. */
 #define ITS_JOBS "rejudged_jobs r JOIN jobs j ON j.id = r.new_job_id "
 #define NOT_ENDED "WHERE r.rejudging_id = ? AND j.state IN ('queued', 'running')"
 static const struct statement COUNT_CANCELLED = COMMAND(SQL_COUNT_CANCELLED(ITS_JOBS NOT_ENDED));

@@ -60,21 +60,23 @@ int rejudging_start(struct database *db, struct arena *arena, const struct rejud
 
 struct rejudging {
 	int64_t id;
-	int64_t leaderboard_id;  /* SQL_NULL_INTEGER: leaderboard is NULL */
-	const char *leaderboard; /* NULL: every leaderboard with results of the user */
+	/* SQL_NULL_INTEGER: every leaderboard with results of the user */
+	int64_t leaderboard_id;
+	const char *leaderboard; /* NULL if leaderboard_id is SQL_NULL_INTEGER */
 	/* The leaderboard or the user. An admin types this name to apply or discard. */
 	const char *subject;
 	const char *scope;              /* "the top 10 of H200" */
 	const char *state;              /* "open", "applied", "discarded" */
 	const char *made_by, *ended_by; /* ended_by NULL: it is open */
 	int64_t made_at_ms, ended_at_ms;
-	/* waiting: not finished; useless: failed or cancelled, so the old result stays. */
+	/* Numbers of new jobs. waiting: not finished. useless: failed or cancelled, so the old result
+	 * stays. */
 	int64_t jobs, waiting, useless;
 	const char *frozen; /* a leaderboard whose frozen ranking prevents applying; NULL: none */
 };
 
-/* Those of leaderboards that the user may change, the newest first, at most `most` of them. Admins
- * also get those of a user everywhere. user_id 0: all, for commands. */
+/* Lists the rejudgings of leaderboards that the user may change, the newest first, at most `most`.
+ * Admins also get those of a user everywhere. user_id 0: all rejudgings, for commands. */
 int rejudgings_list(struct database *db, struct arena *arena, int64_t user_id, int64_t most,
 	struct rejudging **rejudgings, size_t *count, struct error *error);
 int rejudging_find(struct database *db, struct arena *arena, int64_t id,
@@ -89,7 +91,8 @@ struct rejudged_result {
 	double score_ns, score_err_ns;
 	int64_t differs; /* 1: the new job has a result with another verdict */
 };
-/* Results with a changed verdict first; at most `most`, starting at number `first` (from 0). */
+/* Lists results, those with a changed verdict first; at most `most`, from number `first` (counted
+ * from 0). */
 int rejudging_results(struct database *db, struct arena *arena, int64_t id, int64_t first,
 	int64_t most, struct rejudged_result **results, size_t *count, struct error *error);
 
@@ -114,11 +117,13 @@ int rejudging_preview(struct database *db, struct arena *arena, const struct rej
  * name if it is not. */
 int rejudging_check_name(const struct rejudging *rejudging, const char *typed, struct error *error);
 
-/* Applies or discards a rejudging, with an entry in the audit log. ERROR_CONFLICT: it was applied
- * or discarded before. ERROR_FORBIDDEN: only admins apply one with results that are held or
- * rejected. Applying also returns ERROR_CONFLICT while one of its jobs has not finished or a
- * ranking is frozen. Discarding cancels queued and running jobs; the new results stay visible only
- * in the rejudging. */
+/* Applies or discards a rejudging, with an entry in the audit log. ERROR_CONFLICT: the rejudging
+ * was applied or discarded before. Discarding cancels queued and running jobs; finished new results
+ * stay visible only in the rejudging.
+ *
+ * Applying also returns ERROR_CONFLICT while one of its jobs has not finished or a ranking is
+ * frozen. ERROR_FORBIDDEN: some results are held or rejected, so only an admin may apply the
+ * rejudging. */
 int rejudging_apply(struct database *db, int64_t id, const struct actor *by, struct error *error);
 int rejudging_discard(struct database *db, int64_t id, const struct actor *by, struct error *error);
 

@@ -14,8 +14,9 @@
 
 enum { review_most_reason_bytes = 500, reviews_most = 200 };
 
-/* Sets *sentence to the objection to a job's times, or to NULL. Call this inside the transaction
- * that finishes the job, after its cases are stored. `engine` is the engine that took the times. */
+/* Sets *sentence to the reason why a job's times cannot be true (floor_objection), or to NULL. Call
+ * this inside the transaction that finishes the job, after its cases are stored. `engine` is the
+ * engine that took the times. */
 int review_objection(struct database *db, struct arena *arena, int64_t job_id, const char *engine,
 	const char **sentence, struct error *error);
 
