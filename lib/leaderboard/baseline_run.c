@@ -3,7 +3,7 @@
 #include "lib/base/scope.h"
 #include "lib/leaderboard/dry_run.h"
 
-/* As rejudgings, after everything else; see jobs.priority. */
+/* The number of the lowest priority (jobs.priority), as rejudgings have. */
 enum { priority = 2 };
 
 /* ---- what is missing ---- */
@@ -34,7 +34,7 @@ static const struct column MISSING_COLUMNS[] = {
 	"SELECT 1 FROM submissions s JOIN jobs j ON j.submission_id = s.id AND j.gpu = g.gpu " \
 	"WHERE s.sha256 = f.sha256 AND s.task_version_id = v.id AND " IS_RUN( \
 		"s") "AND NOT EXISTS (" DRY_RUN "AND d.started_at > s.submitted_at) "
-/* Of baselines with the same bytes, one runs for all. */
+/* Baselines with the same bytes share one run. */
 static const struct statement MISSING = SELECT(struct missing_run, MISSING_COLUMNS,
 	"SELECT l.id AS leaderboard_id, v.id AS version_id, " SQL_TESTER(
 		"l") "AS tester_id, g.gpu, "
@@ -58,7 +58,7 @@ struct id_row {
 	int64_t id;
 };
 static const struct column ID_COLUMNS[] = { INTEGER(struct id_row, id) };
-/* Two podium-webs would otherwise both start the same run. */
+/* Without this lock, two podium-webs could both start the same run. */
 static const struct statement LOCK =
 	SELECT(struct id_row, ID_COLUMNS, "SELECT id FROM leaderboards WHERE id = ? FOR UPDATE");
 static const struct statement INSERT_SUBMISSION =

@@ -1,9 +1,9 @@
 /* Times the baselines that a task names (`podium: baselines:` in task.yml) on each device.
  *
- * Each is a submission in mode ranked, marked with submissions.dry_run, that is in no dry run. So
- * it is in no ranking, record, history or activity, counts toward no quota, and does not change the
- * version's engine or its check. It belongs to the leaderboard's creator, or to the first admin.
- * Its jobs have the lowest priority. lib/ranking/baseline.h stores its time. */
+ * Each run is a submission in mode ranked with submissions.dry_run set, but part of no dry run. The
+ * run is therefore in no ranking, record, history or activity, counts toward no quota, and does not
+ * change the version's engine or its check. The leaderboard's creator owns it, or else the first
+ * admin. Its jobs have the lowest priority. lib/ranking/baseline.h stores its time. */
 #ifndef PODIUM_LIB_LEADERBOARD_BASELINE_RUN_H
 #define PODIUM_LIB_LEADERBOARD_BASELINE_RUN_H
 
@@ -23,11 +23,12 @@ struct baseline_run {
  * leaderboard's id and the version's number. */
 extern const struct statement baseline_run_reading;
 
-/* Starts the runs that are missing, one transaction for each leaderboard. A version in use, or one
- * that waits to be published, needs a run of each baseline on each device that takes submissions or
- * had a dry run of the version. Each later dry run on the device needs another one. Runs wait until
- * no dry run of the version is open there, because it may change the engine. The first error is
- * returned, and does not delay other leaderboards. podium-web calls this each second. */
+/* Starts the missing runs, in one transaction for each leaderboard. A version that is in use or
+ * waits to be published needs a run of each baseline on two kinds of devices: those that take
+ * submissions, and those on which the version had a dry run. After each further dry run on the
+ * device it needs another run. While a dry run of the version is open on the device, no run starts,
+ * because the dry run may change the engine. An error of one leaderboard does not delay the others;
+ * the function returns the first one. podium-web calls this each second. */
 int baseline_runs_start(struct database *db, struct error *error);
 
 #endif

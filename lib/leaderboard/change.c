@@ -32,7 +32,7 @@ struct change {
 	const char **gpus_before; /* the leaderboard's devices before an edit */
 	size_t gpu_count_before;
 	int64_t id;        /* of the leaderboard */
-	const char *state; /* of the task, for an author who has edited it; NULL: any */
+	const char *state; /* the edited version's state that the author saw; NULL: do not compare */
 	int64_t number;    /* of the version that has the task after the change */
 	int64_t cancelled; /* queued jobs for devices that the edit removes */
 };
@@ -155,8 +155,8 @@ static const char *license_of(const struct change *change)
 									 : "";
 }
 
-/* What programs of the previous version read instead of the policy. None may open sources too
- * early. */
+/* The value of the older column sources_public_after_deadline, which programs of the previous
+ * version read instead of the policy. These programs must not open sources too early. */
 static int64_t opens_after_deadline(const struct change *change)
 {
 	const char *sources = sources_of(change);
@@ -205,8 +205,8 @@ struct number {
 	int64_t number;
 };
 static const struct column NUMBER_COLUMNS[] = { INTEGER(struct number, number) };
-/* The newest number is above the current version's if there are drafts, or if an older version is
- * in use again. */
+/* The newest version's number. It is above the current version's if there are drafts, or if an
+ * older version is in use again. */
 static const struct statement NEWEST = SELECT(struct number, NUMBER_COLUMNS,
 	"SELECT MAX(number) AS number FROM task_versions WHERE leaderboard_id = ?");
 static const struct statement MAKE_DRAFT =
@@ -270,8 +270,8 @@ static const struct statement PUT_GPU =
 			"VALUES (?, ?, ?, IF(?, UTC_TIMESTAMP(3), NULL)) "
 			"ON DUPLICATE KEY UPDATE position = VALUES(position)");
 
-/* A device that is not on the leaderboard keeps its rankings. They end when it is added again and
- * closed, and come back when its check has passed. */
+/* A device that was removed from the leaderboard keeps its rankings. Adding it again closes it,
+ * which deletes them; they come back when its check has passed. */
 static const struct statement END_RANKING =
 	COMMAND("DELETE FROM ranking WHERE leaderboard_id = ? AND gpu = ?");
 static const struct statement END_RECORDS =
@@ -295,7 +295,8 @@ struct scoreboard {
 };
 static const struct column SCOREBOARD_COLUMNS[] = { INTEGER(struct scoreboard, columns),
 	TEXT(struct scoreboard, contest) };
-/* Locks the devices of all problems, so that two of them cannot grow at the same moment. */
+/* Counts the columns of the contest's scoreboard. Locks the devices of all its problems, so that
+ * two problems cannot add devices at the same moment. */
 static const struct statement SCOREBOARD = SELECT(struct scoreboard, SCOREBOARD_COLUMNS,
 	"SELECT COUNT(*) AS columns, c.name AS contest FROM contest_problems own "
 	"JOIN contests c ON c.id = own.contest_id AND c.final_at IS NULL "
@@ -489,7 +490,8 @@ static int note_quotas(
 	return rc;
 }
 
-/* Appends the changed settings in words; nothing if none changed. Reads the devices before. */
+/* Appends the changed settings in words; nothing if none changed. Also reads the current devices
+ * into gpus_before. */
 static int note_settings(
 	struct database *db, struct change *change, struct buffer *notes, struct error *error)
 {
@@ -536,8 +538,8 @@ static int update_settings(
 	return rc ? rc : cancel_for_removed_gpus(db, change, notes, error);
 }
 
-/* `edited`: the version that the task replaces. Its number differs from the current one's if it
- * waits for its check. */
+/* `edited` is the version that the task replaces. It is not the current version if it waits for its
+ * check. */
 static int update_task(struct database *db, struct change *change, const struct current *current,
 	const struct edited_version *edited, struct buffer *notes, struct error *error)
 {
@@ -603,7 +605,8 @@ static int update_body(struct database *db, void *context, struct error *error)
 			error);
 	if (rc || !notes.length)
 		return rc;
-	if (change->settings->unchecked) /* also of the devices that the edit has added */
+	/* includes the devices that the edit has added */
+	if (change->settings->unchecked)
 		rc = publication_waive(db, current.task_version_id, error);
 	if (rc)
 		return rc;

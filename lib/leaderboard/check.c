@@ -75,7 +75,8 @@ static void remark_answer(
 			.sentence = sentence, .submission_id = row->submission_id, .is_error = true });
 }
 
-/* Counts the answers of one device. A waiver covers no dry run that started after it. */
+/* Counts the jobs of one device's dry run. A waiver does not cover a dry run that started after it.
+ */
 static void count_answers(
 	const struct checking *checking, struct check_device *device, int64_t waived_at_ms)
 {
@@ -235,7 +236,8 @@ static const struct statement *const FORM_PARTS[] = {
 };
 static const struct bundle FORM = BUNDLE(FORM_PARTS);
 
-/* Whether the text of a reference looks as if it needed a GPU. The dry run decides. */
+/* Whether the text of a reference looks as if it needed a GPU. This is only a guess for a warning;
+ * the dry run shows the truth. */
 static bool mentions_cuda(struct arena *arena, const struct blob_value *content)
 {
 	static const char *const words[] = { "device=\"cuda\"", "device='cuda'", ".cuda(",
@@ -258,7 +260,8 @@ static const char *gpu_fault(struct arena *arena, const struct named_gpu *gpu, b
 							 gpu->gpu);
 }
 
-/* What the leaderboard's form shows. `faults` has one element for each device, NULL: none. */
+/* The warnings that the leaderboard's form shows. `faults` has one element for each device; NULL:
+ * no fault. */
 struct form {
 	const struct named_gpu *gpus;
 	const char **faults;
@@ -350,9 +353,9 @@ int check_read_new(struct database *db, struct arena *arena, const struct task *
 	return rc;
 }
 
-/* Whether closed devices have a check of their own. Another version than the one in use must pass
- * on them if there is no open device. So must the version of a hidden leaderboard, unless an
- * operator publishes it unchecked on other devices. */
+/* Whether closed devices are checked separately, so that they do not hold up the version. They are
+ * not in two cases: the version is not in use and no device is open, or the leaderboard is hidden
+ * and the version was not waived. The version must then pass on closed devices, too. */
 static bool checks_devices_alone(const struct form *form, const struct version *version)
 {
 	bool has_open = false;

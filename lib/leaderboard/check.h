@@ -6,8 +6,9 @@
 
 #include "lib/leaderboard/leaderboard.h"
 
-/* CHECK_WAITS: the dry run has not started, or a device with open jobs has no worker.
- * CHECK_FAILED: at least one error, nothing open. CHECK_WARNS: warnings, but no error. */
+/* CHECK_WAITS: a device has no dry run yet, or has unfinished jobs but no worker. CHECK_FAILED: all
+ * jobs have finished, with at least one error. CHECK_WARNS: all have finished, with warnings but no
+ * error. */
 enum check_state { CHECK_WAITS, CHECK_RUNS, CHECK_FAILED, CHECK_WARNS, CHECK_PASSED };
 const char *check_state_name(enum check_state state); /* "waiting", "running", "failed", ... */
 
@@ -24,17 +25,19 @@ struct check_remarks {
 
 struct check_device {
 	const char *gpu;
-	/* Takes no submissions until the version in use has passed on it. A hidden leaderboard has such
-	 * a device only if an operator publishes the version unchecked on its other devices. */
+	/* The device takes no submissions until the version in use has passed its check there. A hidden
+	 * leaderboard has such a device only if an operator publishes the version unchecked on its
+	 * other devices. */
 	bool is_closed;
-	/* Needs no check: an operator has published the version unchecked on this device, or the
+	/* The device needs no check: an operator has published the version unchecked there, or the
 	 * version is older than the check. A dry run that starts later counts nevertheless. */
 	bool is_waived;
-	const char *engine;    /* that the version has there; NULL: not chosen yet */
-	size_t answers, ended; /* jobs of the dry run; 0: there was none */
-	bool has_worker;       /* a worker takes jobs for it now */
-	int64_t dry_run_id;    /* 0: none */
-	/* Only of a closed device. */
+	const char *engine; /* engine of the version on this device; NULL: not chosen yet */
+	/* jobs of the dry run, and how many have finished; 0: there was no dry run */
+	size_t answers, ended;
+	bool has_worker;    /* a worker takes jobs for it now */
+	int64_t dry_run_id; /* 0: none */
+	/* Only set for a closed device. */
 	enum check_state state;
 	struct check_remarks remarks;
 };
@@ -50,8 +53,8 @@ struct check {
 };
 int check_read(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	int64_t version_number, struct check *check, struct error *error);
-/* The same for a caller that reads other things in the same bundle. The statements are bound by the
- * leaderboard's id and the version's number. */
+/* check_read for a caller that reads other things in the same bundle. Bind each statement with the
+ * leaderboard's ID and the version's number. */
 extern const struct statement check_version_reading, check_gpus_reading, check_reference_reading;
 struct check_answers {
 	/* Of dry_run_reading (dry_run.h), check_version_reading, task_of_number_reading,
@@ -61,12 +64,12 @@ struct check_answers {
 int check_of_answers(struct arena *arena, const struct check_answers *answers, struct check *check,
 	struct error *error);
 
-/* The warnings that need no dry run; each has a field. They are among those of check_read. */
+/* Reads only the warnings that need no dry run. Each has a field. check_read returns them, too. */
 int check_read_form(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	int64_t version_number, struct check_remarks *remarks, struct error *error);
 
-/* The same for a task that is not stored yet, and for GPU models that its leaderboard would have.
- */
+/* Like check_read_form, for a task that is not stored yet, and for the GPU models that its
+ * leaderboard would have. */
 int check_read_new(struct database *db, struct arena *arena, const struct task *task,
 	const struct fileset *upload, const struct fileset *stock, const char *const *gpus,
 	size_t count, struct check_remarks *remarks, struct error *error);

@@ -45,7 +45,8 @@ static const struct statement LOCK_BLOBS = SELECT(struct used_blob, USED_COLUMNS
 	"WHERE v.leaderboard_id = ?) u "
 	"STRAIGHT_JOIN blobs b ON b.sha256 = u.sha256 FOR UPDATE");
 
-/* The final standings of a contest keep the leaderboard's name, for those who may see it now. */
+/* The final standings of a contest keep the name of the deleted leaderboard. This stores whether
+ * everybody may see the name. */
 static const struct statement KEEP_VISIBILITY =
 	COMMAND("UPDATE contest_final_columns f JOIN leaderboards l ON l.id = f.leaderboard_id "
 			"SET f.is_public = " SQL_IS_PUBLIC("l") " WHERE l.id = ?");

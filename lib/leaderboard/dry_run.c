@@ -18,13 +18,14 @@ struct entry {
 	size_t length;
 	const char *mode;
 	const char *expected; /* NULL: any verdict except passed */
-	const char *engine;   /* runs in this engine, on GPUs only; NULL: as the files decide */
+	/* the engine in which the entry must run, on GPUs only; NULL: as the files decide */
+	const char *engine;
 };
 
 static const char EMPTY_FILE[] = "an empty file";
 static const char INPUT_RETURNED[] = "the input, returned";
 static const char REFERENCE[] = "the reference", REFERENCE_ISOLATED[] = "the reference, isolated";
-/* What is expected of a file that may do nothing yet, such as a template. */
+/* Expected verdict of a file that may do nothing yet, such as a template. */
 static const char ANY_VERDICT[] = "any";
 
 /* Trivial answers, which a careless check would accept. LIKE_LAST_TENSOR makes the source of an
@@ -134,8 +135,8 @@ static const struct column ROW_COLUMNS[] = {
 	REAL(struct dry_run_row, score_ns),
 	REAL(struct dry_run_row, score_err_ns),
 };
-/* The peak memory of the job's stages without the compiler's. If only the compiler ran: the
- * compiler's. */
+/* The peak memory of the job's stages, without the stage compile. If only that stage ran, its peak.
+ */
 #define PEAK(column) \
 	"(SELECT COALESCE(MAX(IF(t.name = 'compile', NULL, t." column ")), MAX(t." column \
 	")) FROM stages t " \
@@ -143,8 +144,8 @@ static const struct column ROW_COLUMNS[] = {
 #define PEAK_HOST PEAK("peak_host_bytes")
 #define PEAK_DEVICE PEAK("peak_device_bytes")
 #define TAKES_JOBS SQL_TAKES_JOBS("g", "w")
-/* The version's last dry run on each device. What ran on a closed device before it was added again
- * does not count. A device that was removed is listed until the next dry run. */
+/* The version's last dry run on each device. A dry run on a closed device counts only if it started
+ * after the device was closed. A device that was removed is listed until the next dry run. */
 #define NEWEST_OF_DEVICES \
 	"SELECT MAX(r.id) AS id, k.gpu FROM task_versions v " \
 	"JOIN dry_runs r ON r.task_version_id = v.id JOIN dry_run_entries x ON x.dry_run_id = r.id " \
@@ -212,7 +213,8 @@ bool dry_run_fell_back(const struct dry_run_row *row)
 		&& strcmp(row->engine, row->files_engine) != 0;
 }
 
-/* A job in a weaker engine without a reason ran on an older worker, which says nothing. */
+/* A job that ran in a weaker engine but gives no reason ran on an older worker, so it does not
+ * count. */
 bool dry_run_shows_engine(const struct dry_run_row *row)
 {
 	bool fell_back = dry_run_fell_back(row);
@@ -253,8 +255,8 @@ static void add_dry_run_entry(struct plan *plan, struct entry entry)
 		plan->left_out++;
 }
 
-/* Adds an entry that may pass. The report of a sealed version compares both engines, so it runs in
- * the isolated one, too. */
+/* Adds an entry that may pass. For a sealed version the report compares two engines, so the entry
+ * also runs in the isolated one. */
 static void add_right_entry(struct plan *plan, struct entry entry)
 {
 	add_dry_run_entry(plan, entry);
@@ -299,7 +301,7 @@ static bool has_right_sample(const struct task *task)
 	return false;
 }
 
-/* `path`: the reference's file, or NULL. */
+/* `path`: the reference's file; NULL: none was found */
 static void note_untried_reference(struct plan *plan, const struct task *task, const char *path)
 {
 	if (task->language == TASK_PY)

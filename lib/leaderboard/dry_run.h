@@ -2,14 +2,14 @@
  * leaderboard, the reference must pass as a submission, and trivial answers must fail. Each sample
  * must get the verdict that the task's author expects (`podium: expected:` in task.yml).
  *
- * If the version's files decide the sealed engine, a dry run on GPUs also shows which files qualify
- * for it. It then runs the templates too, and a second time in the isolated engine the reference,
- * the templates and the samples that must pass.
+ * If the version's files call for the sealed engine (lib/task/engine.h), a dry run on GPUs also
+ * shows which files can run in it. The dry run then includes the templates. It also runs the
+ * reference, the templates and the samples that must pass a second time, in the isolated engine.
  *
- * Each entry of the dry run is a submission of the user who starts it, marked with
- * submissions.dry_run. Such a submission is in no ranking, record, history or activity, and counts
- * toward no quota. Only that user, the leaderboard's creator and admins see it. A timed sample may
- * become one of the leaderboard's baselines. */
+ * Each entry of the dry run is a submission of the user who starts it, with submissions.dry_run
+ * set. Such a submission is in no ranking, record, history or activity, and counts toward no quota.
+ * Only that user, the leaderboard's creator and admins see it. A timed sample may become one of the
+ * leaderboard's baselines. */
 #ifndef PODIUM_LIB_LEADERBOARD_DRY_RUN_H
 #define PODIUM_LIB_LEADERBOARD_DRY_RUN_H
 
@@ -25,8 +25,10 @@ struct dry_run_row {                                  /* one entry on one device
 	int64_t devices;                            /* how many devices of this model accept jobs */
 	const char *untried;                        /* what the run did not test: one sentence a line */
 	const char *engine, *engine_reason; /* the engine that ran; the reason is set if it fell back */
-	const char *chosen_engine;          /* the entry always runs in this one; NULL: no such entry */
-	/* For the GPU: the engine that the version's files decide, and the one that it has now. */
+	/* the engine in which this entry must run; NULL: the entry may run in any */
+	const char *chosen_engine;
+	/* For this device: the engine that the version's files call for, and the one that the version
+	 * has now. */
 	const char *files_engine, *version_engine;
 	double score_ns, score_err_ns; /* NAN: none */
 };
@@ -46,7 +48,7 @@ bool dry_run_tries_check(const struct dry_run_row *row);
 /* Whether the row is the reference, in any engine. */
 bool dry_run_is_reference(const struct dry_run_row *row);
 
-/* Whether the job fell back to a weaker engine than the version's files decide. */
+/* Whether the job fell back to a weaker engine than the version's files call for. */
 bool dry_run_fell_back(const struct dry_run_row *row);
 
 /* Whether the job counts for the version's engine (task_engine_tried): it passed and was not
@@ -59,14 +61,15 @@ bool dry_run_shows_engine(const struct dry_run_row *row);
 int dry_run_start(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
 	int64_t version_number, const struct actor *actor, struct error *error);
 
-/* The same for a check (publication.h) on these devices alone, without an audit entry. The caller
- * has locked the leaderboard and found that no dry run of the version covers them. */
+/* Like dry_run_start, but for the check of a publication (publication.h): on these devices alone,
+ * and without an audit entry. The caller has locked the leaderboard and found that no dry run of
+ * the version covers them. */
 int dry_run_check(struct database *db, struct arena *arena, const struct leaderboard *leaderboard,
 	int64_t version_number, const char *const *gpus, size_t gpu_count, const struct actor *actor,
 	struct error *error);
 
-/* A part of a statement: users.id of the leaderboard's creator, else of the first admin. This user
- * owns the submissions that Podium itself starts. NULL: there is neither. */
+/* SQL expression: users.id of the leaderboard's creator, or else of the first admin. This user owns
+ * the submissions that Podium itself starts. NULL: there is neither. */
 #define SQL_TESTER(leaderboard) \
 	"COALESCE((SELECT c.id FROM users c WHERE c.id = " leaderboard \
 	".creator_id AND c.deleted_at IS NULL), " \

@@ -40,8 +40,8 @@ struct leaderboard {
 	int64_t has_device;
 };
 
-/* For a statement whose row begins with struct leaderboard: its columns, and its fields to select
- * from leaderboards l and a version task_versions v. */
+/* For a statement whose row begins with struct leaderboard: the columns of the struct, and the
+ * fields to select. The statement has leaderboards as l and a version in task_versions as v. */
 #define LEADERBOARD_MEMBERS \
 	INTEGER(struct leaderboard, id), TEXT(struct leaderboard, name), \
 		INTEGER(struct leaderboard, creator_id), INTEGER(struct leaderboard, task_version_id), \
@@ -73,11 +73,14 @@ struct leaderboard_settings {
 	int64_t deadline_ms; /* TIME_NULL: none */
 	bool may_have_ended; /* only for creating: the deadline may have passed */
 	bool accepting;
-	const char *sources, *license; /* NULL: no change; for a new one, the usual policy and none */
-	bool keeps_version; /* a task that runs differently becomes a draft and is not used yet */
+	/* NULL: no change; for a new leaderboard, SOURCE_POLICY_USUAL and no license */
+	const char *sources, *license;
+	/* a new version of the task is stored as a draft and not used yet */
+	bool keeps_version;
 	const char **gpus;
 	size_t gpu_count;
-	const struct quota *quotas; /* one per mode, `most` 0: the site's; NULL: no change */
+	/* one per mode, in which `most` 0 stands for the site's quota; NULL: no change */
+	const struct quota *quotas;
 };
 
 /* Reads a leaderboard. ERROR_NOT_FOUND: there is none with this name. */
@@ -102,17 +105,18 @@ int leaderboard_gpus(struct database *db, struct arena *arena, int64_t leaderboa
 int leaderboard_open_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	const char ***gpus, size_t *count, struct error *error);
 
-/* A part of a statement, true or false: a device, a row of leaderboard_gpus, waits for its check
- * (publication.h) and takes no submissions. */
+/* SQL condition: a device, a row of leaderboard_gpus, waits for its check (publication.h) and takes
+ * no submissions. */
 #define SQL_IS_CLOSED(leaderboard, device) \
 	"(" device ".closed_at IS NOT NULL AND " leaderboard ".visibility <> 'hidden')"
 
-/* The definition of a task version. */
+/* Reads the definition of a task version. */
 int leaderboard_task(struct database *db, struct arena *arena, int64_t task_version_id,
 	struct task **task, struct error *error);
 
-/* Like leaderboard_task, but as parts of a bundle, bound by the version's id, or by the
- * leaderboard's id and the version's number. */
+/* The parts of leaderboard_task for a bundle. Bind task_reading with the version's ID, or
+ * task_of_number_reading with the leaderboard's ID and the version's number. task_read takes the
+ * answer. */
 extern const struct statement task_reading, task_of_number_reading;
 int task_read(struct arena *arena, const struct database_answer *answer, struct task **task,
 	struct error *error);
@@ -124,7 +128,7 @@ int leaderboard_file(struct database *db, struct arena *arena, int64_t task_vers
 /* Checks a name for a new leaderboard; the error's field is name. */
 int leaderboard_check_name(const char *name, struct error *error);
 
-/* Like it, and also fails if the name is taken: ERROR_CONFLICT. */
+/* Like leaderboard_check_name. ERROR_CONFLICT: the name is taken. */
 int leaderboard_check_new_name(
 	struct database *db, struct arena *arena, const char *name, struct error *error);
 /* Checks the deadline for a new leaderboard; the error's field is deadline. */
@@ -154,7 +158,8 @@ int leaderboard_update(struct database *db, struct arena *arena,
 	const struct actor *actor, int64_t *cancelled, struct error *error);
 
 /* The version whose task an author edits: the one that waits for its check (publication.h), else
- * the one in use. `state` names the texts of both, so it changes with each change of the task. */
+ * the one in use. `state` identifies the current content of both versions, so it changes with every
+ * edit of the task. */
 struct edited_version {
 	int64_t id, number;
 	const char *state; /* "12.0.13.2" */
@@ -162,33 +167,34 @@ struct edited_version {
 int leaderboard_edited_version(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct edited_version *version, struct error *error);
 
-/* ERROR_CONFLICT if `state` is no longer that of the version. */
+/* ERROR_CONFLICT if the version's state is no longer `state`, because somebody else has edited the
+ * task. */
 int edited_version_check(
 	const struct edited_version *version, const char *state, struct error *error);
 
-/* ERROR_INPUT, in no field, if one of the leaderboard's devices cannot run the language. */
+/* ERROR_INPUT, without a field, if one of the leaderboard's devices cannot run the language. */
 int leaderboard_check_task_gpus(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	enum task_language language, struct error *error);
 
-/* Replaces the task of the edited version, and leaves the settings as they are. Otherwise like
- * leaderboard_update, also for a version that waits for its check. `state` is that of
- * leaderboard_edited_version when the author read the task, see edited_version_check. *number gets
- * the version that has the task now. */
+/* Replaces the task of the edited version (leaderboard_edited_version) and leaves the settings as
+ * they are. Otherwise works like leaderboard_update, even for a version that waits for its check.
+ * `state` is the version's state when the author read the task. ERROR_CONFLICT: it has changed.
+ * *number becomes the number of the version that has the task now. */
 int leaderboard_edit_task(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const char *state, bool keeps_version,
 	const struct task *task, const struct fileset *upload, const struct fileset *stock,
 	const struct actor *actor, int64_t *number, struct error *error);
 
-/* Makes new submissions run against version `number`; on a visible leaderboard, once the check of
- * the version has passed (publication.h). Queued jobs keep the version for which they were
- * submitted. ERROR_NOT_FOUND: there is no such version. */
+/* Makes new submissions run against version `number`. A visible leaderboard uses the version once
+ * its check has passed (publication.h). Queued jobs keep the version for which they were submitted.
+ * ERROR_NOT_FOUND: there is no such version. */
 int leaderboard_switch(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, int64_t number, const struct actor *actor,
 	struct error *error);
 
-/* Creates a leaderboard of the actor with the current task, devices, quotas and settings of another
- * one. The new leaderboard is hidden, has no deadline, and has its own secret seed. The error's
- * field is name. */
+/* Copies a leaderboard: the actor becomes the creator of a new one with the same current task,
+ * devices, quotas and settings. The copy is hidden, has no deadline, and has its own secret seed.
+ * The error's field is name. */
 int leaderboard_clone(struct database *db, struct arena *arena,
 	const struct leaderboard *leaderboard, const char *name, const struct actor *actor,
 	struct error *error);
@@ -199,25 +205,26 @@ int leaderboard_clone(struct database *db, struct arena *arena,
 int leaderboard_delete(struct database *db, const struct leaderboard *leaderboard,
 	const struct actor *actor, struct error *error);
 
-/* Whether authors must accept the leaderboard's license: its sources may open, and it has one. */
+/* Whether authors must accept the leaderboard's license: it has one, and its sources may open. */
 bool leaderboard_asks_license(const struct leaderboard *leaderboard);
 
 /* A deadline and GPU models in words: "2026-11-21 06:10 UTC", "H200, CPU"; "none". */
 const char *leaderboard_deadline_words(struct arena *arena, int64_t deadline_ms);
 const char *leaderboard_gpu_words(struct arena *arena, const char *const *gpus, size_t count);
 
-/* A part of a statement: the deadline of an author, an expression of users.id: the leaderboard's,
- * or a later one of the author's (lib/judging/exception.h). NULL: none. */
+/* SQL expression: the deadline that counts for an author, an expression of users.id. It is the
+ * leaderboard's, or the author's extension (lib/judging/exception.h) if that is later. NULL: the
+ * leaderboard has no deadline. */
 #define SQL_DEADLINE_OF(leaderboard, author) \
 	"GREATEST(" leaderboard ".deadline, COALESCE((SELECT late.deadline FROM " \
 	"leaderboard_extensions late WHERE late.leaderboard_id = " leaderboard \
 	".id AND late.user_id = " author "), " leaderboard ".deadline))"
 
-/* A part of a statement: a row of workers or gpus with this seen_at is online. Workers renew
- * seen_at each second. */
+/* SQL, to append to the column seen_at of workers or gpus: the row is online. Workers renew seen_at
+ * each second. */
 #define SQL_IS_ONLINE " > UTC_TIMESTAMP(3) - INTERVAL 60 SECOND "
 
-/* A part of a statement: whether a device takes jobs, from rows of gpus and workers. */
+/* SQL condition: a device takes jobs. `gpu` and `worker` are rows of gpus and workers. */
 #define SQL_TAKES_JOBS(gpu, worker) \
 	gpu ".seen_at" SQL_IS_ONLINE "AND " gpu ".quarantined_at IS NULL " \
 		"AND " worker ".protocol >= (SELECT oldest_program FROM compatibility) " \

@@ -311,8 +311,8 @@ static bool has_folder(const struct fileset *upload, const char *folder)
 	return false;
 }
 
-/* The files of the upload below `root`, with paths relative to it, without the task.yml of other
- * tasks. The bytes are not copied. */
+/* A task's view of the upload: the files below `root`, with paths relative to it, without the
+ * task.yml of other tasks. The bytes are not copied. */
 static struct fileset view_below(
 	struct arena *arena, const struct fileset *upload, const char *root, const char *folder)
 {

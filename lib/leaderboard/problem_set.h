@@ -1,8 +1,8 @@
-/* A problem set: one YAML that defines a competition of many task folders. This module reads a
+/* A problem set: one YAML file that defines a competition of many task folders. This module reads a
  * problem set and plans what it would change on the leaderboards. docs/problem-sets.md explains the
  * format to authors.
  *
- * The YAML may be anywhere in the upload; its folder names are relative to the folder of the YAML.
+ * The YAML file may be anywhere in the upload, and its folder names are relative to its own folder.
  * A task may use files of parent folders (`../`) within the upload. */
 #ifndef PODIUM_LIB_LEADERBOARD_PROBLEM_SET_H
 #define PODIUM_LIB_LEADERBOARD_PROBLEM_SET_H
@@ -20,8 +20,8 @@ struct problem {
 	const char *name;      /* of the leaderboard */
 	int64_t deadline_ms;   /* TIME_NULL: none */
 	const char **gpus;
-	size_t gpu_count;      /* from the set; 0: the task chooses */
-	int line;              /* of the YAML */
+	size_t gpu_count;      /* GPUs that the set names; 0: the task chooses */
+	int line;              /* line in the YAML file */
 	struct fileset upload; /* the task's files: its folder, or the lowest parent folder that
 	                          contains all of them */
 	struct task *task;     /* NULL: the task is unusable, see `faults` */
@@ -59,7 +59,8 @@ struct plan_item {
 	const struct problem *problem;
 	enum plan_action action;
 	struct plan_change changes[4];
-	size_t change_count;        /* task, engine, deadline, devices; all for a new leaderboard */
+	/* number of `changes`: of the task, engine, deadline and devices. A new leaderboard has all. */
+	size_t change_count;
 	struct task_faults reasons; /* why the item is refused */
 	const char *warning;        /* a sentence; NULL: none */
 	struct leaderboard before;  /* id 0: the leaderboard is new */

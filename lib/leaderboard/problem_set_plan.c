@@ -81,7 +81,7 @@ static void choose_gpus(const struct planning *planning, struct plan_item *item,
 	use_offered_gpus(planning, task ? task->language : TASK_PY, settings);
 }
 
-/* Whether the actor may change the leaderboard that the item describes, or creates it. */
+/* *may: whether the actor may change the leaderboard of the item, or the item creates one. */
 static int check_right(const struct planning *planning, const struct plan_item *item, bool *may)
 {
 	enum leaderboard_right right = RIGHT_NONE;

@@ -119,8 +119,8 @@ int publication_waive(struct database *db, int64_t version_id, struct error *err
 static const struct statement SHOW =
 	COMMAND("UPDATE leaderboards SET hidden_since = IF(? = 'hidden', UTC_TIMESTAMP(3), NULL), "
 			"visibility = ?, updated_at = UTC_TIMESTAMP(3) WHERE id = ?");
-/* Results that were ranked while nobody could see them count as ranked now. The two statements run
- * while the leaderboard is still hidden, or the device closed. */
+/* Sets jobs.ranked_at to now for results that finished while nobody could see them, so that they
+ * count as ranked now. Runs while the leaderboard is still hidden, or the device still closed. */
 #define WAS_HIDDEN(time) \
 	"l.visibility = 'hidden' AND " time " >= COALESCE(l.hidden_since, l.created_at)"
 #define WAS_CLOSED(time) "g.closed_at IS NOT NULL AND " time " >= g.closed_at"
@@ -138,8 +138,8 @@ static const struct statement FORGET_HIDDEN_RECORDS = FORGET_RECORDS(WAS_HIDDEN(
 static const struct statement RANK_OPENED =
 	RANK_NOW("JOIN leaderboard_gpus g ON g.leaderboard_id = l.id AND g.gpu = ? ",
 		WAS_CLOSED("COALESCE(j.ranked_at, j.finished_at)") " AND j.gpu = g.gpu");
-/* lib/ranking/ranking.h: rankings_settle. A closed device has no ranking, so all its results enter
- * the ranking when it opens. */
+/* Asks rankings_settle (lib/ranking/ranking.h) to update the rankings. A closed device has no
+ * ranking, so all its results enter the ranking when it opens. */
 static const struct statement PUT_DUE =
 	COMMAND("UPDATE leaderboards SET ranking_due = TRUE WHERE id = ?");
 static const struct statement PUT_DUE_OF_DEVICE =
@@ -218,9 +218,9 @@ static const struct statement USE_VERSION =
 static const struct statement PUBLISH_VERSION =
 	COMMAND("UPDATE task_versions SET draft = FALSE WHERE id = ?");
 
-/* Only another dry run, or a warning that ends, changes a check that has ended without success.
- * publications_advance therefore waits before it reads such a check again. It likewise waits while
- * a contest has not started. */
+/* A check that has finished without passing changes only by another dry run or when a warning
+ * disappears. publications_advance therefore waits a minute before it reads such a check again. It
+ * waits in the same way while a contest has not started. */
 static const struct statement LOOKED =
 	COMMAND("UPDATE publications SET looked_at = UTC_TIMESTAMP(3) WHERE leaderboard_id = ?");
 static const struct statement LOOKED_AT_DEVICE =
@@ -284,8 +284,8 @@ static int show(struct advance *advance, struct error *error)
 			error);
 }
 
-/* The check of a hidden leaderboard has passed on all devices that it covers, also on those that
- * were added meanwhile. */
+/* Opens the devices of a hidden leaderboard whose check has passed, including devices that were
+ * added during the check. */
 static int open_checked(struct advance *advance, struct error *error)
 {
 	const struct check *check = &advance->check;
@@ -310,7 +310,8 @@ static int publish(struct advance *advance, struct error *error)
 	return rc ? rc : publication_withdraw(advance->db, advance->id, error);
 }
 
-/* Starts a dry run on the devices that have none and that are closed, or not. */
+/* Starts a dry run on the devices that have none: on the closed ones if `on_closed`, else on the
+ * others. */
 static int start_check(
 	struct advance *advance, int64_t version_number, bool on_closed, struct error *error)
 {
@@ -325,7 +326,8 @@ static int start_check(
 			&& check->devices[i].is_closed == on_closed)
 			gpus[count++] = check->devices[i].gpu;
 	if (!count || (!advance->actor->id && !tester.name))
-		return 0; /* without a tester, nobody may own the submissions yet */
+		/* there is neither a creator nor an admin, so nobody can own the submissions yet */
+		return 0;
 	return dry_run_check(advance->db, advance->arena, &leaderboard, version_number, gpus, count,
 		advance->actor->id ? advance->actor : &tester, error);
 }
@@ -572,8 +574,8 @@ struct waiting {
 	int64_t leaderboard_id;
 };
 static const struct column WAITING_COLUMNS[] = { INTEGER(struct waiting, leaderboard_id) };
-/* About a device, a row g of leaderboard_gpus: whether a dry run of a version covers it, and
- * whether one is running there. */
+/* SQL about a device, a row g of leaderboard_gpus. DRY_RUN selects a dry run of the version on it,
+ * and RUNS one that has not finished. */
 #define DRY_RUN(version) \
 	"SELECT 1 FROM dry_runs d JOIN dry_run_entries e ON e.dry_run_id = d.id " \
 	"JOIN jobs j ON j.submission_id = e.submission_id WHERE d.task_version_id = " version \
@@ -590,8 +592,8 @@ static const struct column WAITING_COLUMNS[] = { INTEGER(struct waiting, leaderb
 	"EXISTS (SELECT 1 FROM contest_problems cp JOIN contests c ON c.id = cp.contest_id " \
 	"WHERE cp.leaderboard_id = l.id AND c.starts_at > p.looked_at " \
 	"AND c.starts_at <= UTC_TIMESTAMP(3)) "
-/* Leaves out what only waits for the jobs of dry runs, and checks that were read in the last
- * minute after they had ended without success. */
+/* Leaves out publications that only wait for jobs of dry runs. Also leaves out checks that have
+ * finished without passing and were read within the last minute. */
 static const struct statement WAITING = SELECT(struct waiting, WAITING_COLUMNS,
 	"SELECT p.leaderboard_id FROM publications p JOIN leaderboards l ON l.id = p.leaderboard_id "
 	"WHERE (" IS_DUE("p") "OR " CONTEST_HAS_JUST_STARTED ") AND (EXISTS (" DEVICE_IN_USE

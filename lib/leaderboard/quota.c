@@ -136,8 +136,9 @@ int quota_set(struct database *db, const struct quota_order *order, struct error
 
 /* ---- of a user ---- */
 
-/* Counts the newest submissions in the window, at most as many as the quota allows. When the quota
- * is used up, the oldest of them must leave the window before the next submission. */
+/* The submissions that count in the window, at most as many as the quota allows, the newest first.
+ * When the quota is used up, the oldest of them must leave the window before the user can submit
+ * again. */
 struct window {
 	int64_t used;
 	int64_t oldest_us; /* age of the oldest one; SQL_NULL_INTEGER: there is none */
@@ -146,9 +147,9 @@ static const struct column WINDOW_COLUMNS[] = {
 	INTEGER(struct window, used),
 	INTEGER(struct window, oldest_us),
 };
-/* The job has an internal error, and so has an earlier submission of the same source within a day.
- * The source is then the likelier cause, so the submission counts. Otherwise a user could submit
- * such a source without end. */
+/* SQL condition: the job has an internal error, and so has an earlier submission of the same source
+ * within a day. The source is then the likelier cause, so the submission counts. Otherwise a user
+ * could submit such a source without end. */
 #define FAILED_AGAIN \
 	"(j.verdict = 'internal error' AND EXISTS (SELECT 1 " \
 	"  FROM submissions e FORCE INDEX (submissions_quota) JOIN jobs f ON f.submission_id = e.id " \

@@ -2,10 +2,9 @@
  * how many of the user's jobs may wait in the queue.
  *
  * A submission counts once, however many devices it runs on, from the time of submission. Dry runs
- * do not count. Neither does a submission whose jobs all ended without its author's doing: by an
- * internal error of the platform, cancelled before the start, or cancelled by another person. A
- * repeated internal error counts nevertheless, if an earlier submission of the same source within a
- * day ended in one too. */
+ * do not count. A submission does not count either if each of its jobs had an internal error, was
+ * cancelled before it started, or was cancelled by another person. An internal error counts
+ * nevertheless if an earlier submission of the same source within a day ended in one too. */
 #ifndef PODIUM_LIB_LEADERBOARD_QUOTA_H
 #define PODIUM_LIB_LEADERBOARD_QUOTA_H
 
@@ -21,7 +20,8 @@
 enum { quota_modes = 4, quota_most = 100000, quota_most_hours = 8784, quota_usual_hours = 24 };
 
 struct quota {
-	int64_t most; /* submissions; 0: no limit, or the site's quota in quotas of a leaderboard */
+	/* most submissions; 0: no limit. In the quotas of a leaderboard, 0 means the site's quota. */
+	int64_t most;
 	int64_t hours;
 };
 
@@ -31,7 +31,7 @@ const char *quota_mode(size_t index);
 /* The site's quota from its settings; no limit if config is NULL. */
 struct quota quota_of_site(const struct config *config, size_t mode);
 
-/* The leaderboard's own quotas, in the order of quota_mode. */
+/* Reads the leaderboard's own quotas, in the order of quota_mode. */
 int quotas_of_leaderboard(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct quota quotas[static quota_modes], struct error *error);
 /* Replaces all quotas of a leaderboard, in the caller's transaction. */
@@ -51,14 +51,15 @@ struct quota_order {
 };
 int quota_set(struct database *db, const struct quota_order *order, struct error *error);
 
-/* A leaderboard's own quota in the audit log: quota_words, or "the site's" if it has none. */
+/* A leaderboard's own quota in words for the audit log: quota_words, or "the site's" if it has
+ * none. */
 const char *quota_own_words(struct arena *arena, const struct quota *quota);
 
 struct quota_use {
 	const char *mode;
-	struct quota quota; /* the effective quota: the leaderboard's, else the site's */
+	struct quota quota; /* the quota in effect: the leaderboard's, else the site's */
 	bool of_site;
-	int64_t used;   /* in the current window */
+	int64_t used;   /* submissions that count in the current window */
 	int64_t wait_s; /* until the next submission is possible; 0: now */
 };
 
@@ -92,7 +93,8 @@ const char *quota_words(struct arena *arena, const struct quota *quota);
  * submissions are then counted one after the other. ERROR_LIMIT with a sentence. */
 struct quota_request {
 	int64_t leaderboard_id, user_id;
-	int64_t sender_id; /* who sends it for the user; SQL_NULL_INTEGER: the user or a member */
+	/* who sends it for the user; SQL_NULL_INTEGER: the user, or a member of the team */
+	int64_t sender_id;
 	const char *leaderboard, *mode;
 	size_t jobs;
 };

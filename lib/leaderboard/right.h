@@ -9,7 +9,7 @@
 #ifndef PODIUM_LIB_LEADERBOARD_RIGHT_H
 #define PODIUM_LIB_LEADERBOARD_RIGHT_H
 
-/* Each right includes those before it. Their numbers are also in the SQL below. */
+/* Each right includes those before it. The SQL below contains their numbers. */
 enum leaderboard_right {
 	RIGHT_NONE,
 	RIGHT_READ,   /* see all of it: hidden, unfinished and held results, sources, logs, frozen times
@@ -30,14 +30,15 @@ enum leaderboard_right {
 															"WHERE holder.id = ?), 0)"
 #define SQL_MAY_READ(leaderboard) "(" SQL_RIGHT(leaderboard) " >= 1)"
 #define SQL_MAY_CHANGE(leaderboard) "(" SQL_RIGHT(leaderboard) " >= 2)"
-/* The user is the creator or a co-creator. For an admin's own leaderboards among all of them. */
+/* SQL condition: the user, the one `?`, is the creator or a co-creator. Unlike the rights, it tells
+ * an admin's own leaderboards from all others. */
 #define SQL_IS_CREATOR(leaderboard) \
 	"EXISTS (SELECT 1 FROM users maker WHERE maker.id = ? AND ((maker.id = " leaderboard \
 	".creator_id AND maker.role <> 'participant') OR EXISTS (SELECT 1 FROM leaderboard_roles " \
 	"post " \
 	"WHERE post.leaderboard_id = " leaderboard \
 	".id AND post.user_id = maker.id AND post.role = 'co-creator')))"
-/* `user`, a row of users, has a role on some leaderboard. */
+/* SQL condition: `user`, a row of users, has a role on at least one leaderboard. */
 #define SQL_HAS_ROLE(user) \
 	"EXISTS (SELECT 1 FROM leaderboard_roles held_role WHERE held_role.user_id = " user ".id)"
 

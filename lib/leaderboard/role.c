@@ -106,7 +106,7 @@ static int find_user(struct database *db, struct arena *arena, const char *name,
 		: rc;
 }
 
-/* A team has no role: its members would see the leaderboard, and did not ask for it. */
+/* Refuses teams: their members would see the leaderboard without having asked for a role. */
 static int check_kind(const struct user *user, struct error *error)
 {
 	return strcmp(user->kind, "person") == 0
@@ -124,7 +124,8 @@ static const struct statement TAKES_PART = SELECT(struct contest_row, CONTEST_CO
 	"FROM contest_entrants e WHERE e.contest_id = c.id AND e.user_id = ?) OR EXISTS "
 	"(SELECT 1 FROM team_members m WHERE m.contest_id = c.id AND m.user_id = ?))");
 
-/* The jury reads the sources of all contestants. */
+/* Refuses a juror who takes part in the leaderboard's contest, because the jury reads the sources
+ * of all contestants. */
 static int check_takes_no_part(struct database *db, struct arena *arena,
 	const struct role_change *change, const struct user *user, struct error *error)
 {

@@ -12,16 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The right of a user on a leaderboard. RIGHT_NONE also if one of the two does not exist. */
+/* Reads the right of a user on a leaderboard. *right is RIGHT_NONE also if the user or the
+ * leaderboard does not exist. */
 int leaderboard_right(struct database *db, struct arena *arena, int64_t user_id,
 	int64_t leaderboard_id, enum leaderboard_right *right, struct error *error);
 
-/* ERROR_FORBIDDEN with a sentence unless the user has `least` on the leaderboard. */
+/* Fails with ERROR_FORBIDDEN and a sentence unless the user has at least the right `least` on the
+ * leaderboard. */
 int leaderboard_check_right(struct database *db, struct arena *arena, int64_t user_id,
 	const struct leaderboard *leaderboard, enum leaderboard_right least, struct error *error);
 
-/* Fails unless the user has `least` on the leaderboard of a submission. ERROR_NOT_FOUND: there is
- * no such submission, or the user may not see its leaderboard. Else ERROR_FORBIDDEN. */
+/* Fails unless the user has at least the right `least` on the leaderboard of a submission.
+ * ERROR_NOT_FOUND: there is no such submission, or the user may not see its leaderboard.
+ * ERROR_FORBIDDEN otherwise. */
 int leaderboard_right_to_submission(struct database *db, struct arena *arena, int64_t user_id,
 	int64_t submission_id, enum leaderboard_right least, struct error *error);
 
@@ -38,12 +41,12 @@ int leaderboard_roles(struct database *db, struct arena *arena, int64_t leaderbo
 struct role_change {
 	int64_t leaderboard_id;
 	const char *leaderboard, *user;
-	const char *role; /* NULL: takes the role away */
+	const char *role; /* NULL: removes the role */
 	const struct actor *by;
 };
-/* Gives a user a role in place of the earlier one, or takes it away, with an entry in the audit
- * log. ERROR_INPUT with the field `user` or `role`. ERROR_NOT_FOUND: the user whose role is taken
- * has none. */
+/* Gives a user a role, which replaces an earlier one, or removes the role, with an entry in the
+ * audit log. ERROR_INPUT with the field `user` or `role`. ERROR_NOT_FOUND: the user has no role to
+ * remove. */
 int leaderboard_role_change(
 	struct database *db, const struct role_change *change, struct error *error);
 

@@ -16,7 +16,7 @@ enum { license_most_bytes = 200 };
 
 struct source_policy {
 	const char *name;  /* as in the database and in programs' JSON */
-	const char *title; /* of a choice: "After the deadline" */
+	const char *title; /* the name on the form: "After the deadline" */
 	const char *hint;
 	const char *until; /* see source_policy_until */
 	bool waits_for_freeze;
@@ -29,19 +29,20 @@ extern const size_t source_policy_count;
 /* NULL: there is no such policy. */
 const struct source_policy *source_policy_named(const char *name);
 
-/* Ends the sentence "Only its author sees the source". has_freeze: a freeze of the ranking is set
- * and was not lifted. */
+/* The end of the sentence "Only its author sees the source". has_freeze: a freeze of the ranking is
+ * planned or in effect. */
 const char *source_policy_until(struct arena *arena, const char *name, bool has_freeze);
 
 /* ERROR_INPUT with the field `sources` or `license`. */
 int source_policy_check(const char *name, const char *license, struct error *error);
 
-/* A part of a statement: the name of the policy. Rows of the previous version have none. */
+/* SQL expression: the name of the policy. Rows that the previous version of Podium wrote have only
+ * the column sources_public_after_deadline. */
 #define SQL_SOURCE_POLICY(leaderboard) \
 	"COALESCE(" leaderboard ".sources_open, IF(" leaderboard \
 	".sources_public_after_deadline, 'deadline', 'never'))"
 
-/* A part of a statement: the deadline has passed, also for users with a later one
+/* SQL condition: the deadline has passed for everybody, including users with a later one
  * (lib/judging/exception.h). */
 #define SQL_IS_OVER(leaderboard) \
 	"(COALESCE(" leaderboard \
@@ -49,10 +50,10 @@ int source_policy_check(const char *name, const char *license, struct error *err
 	"leaderboard_extensions late WHERE late.leaderboard_id = " leaderboard \
 	".id AND late.deadline > UTC_TIMESTAMP(3)))"
 
-/* A part of a statement: the policy lets everybody read. A leaderboard closes when it takes no more
- * submissions, also not for practice. Without a deadline, somebody closes or archives it. Sources
- * that open after the deadline or the closing stay closed during a freeze, because they tell how
- * fast they are. */
+/* SQL condition: the policy lets everybody read the sources. The policy 'closing' waits until the
+ * leaderboard takes no more submissions, not even for practice. A leaderboard without a deadline
+ * closes when somebody closes or archives it. During a freeze, sources that open after the deadline
+ * or the closing stay closed, because a source shows how fast its result is. */
 #define SQL_SOURCES_ARE_OPEN(leaderboard) \
 	"CASE " SQL_SOURCE_POLICY( \
 		leaderboard) " WHEN 'always' THEN TRUE " \
@@ -67,8 +68,8 @@ int source_policy_check(const char *name, const char *license, struct error *err
 																		".practice)) ELSE FALSE " \
 																		"END"
 
-/* The policy lets this user, a row of users, read: with a ranked result on the leaderboard, or one
- * of their team. */
+/* SQL condition: the policy lets this user, a row of users, read the sources, because the user or a
+ * team of theirs has a ranked result on the leaderboard. */
 #define SQL_SOURCES_ARE_OPEN_TO(user, leaderboard) \
 	"(" SQL_SOURCE_POLICY(leaderboard) " = 'ranked' AND " SQL_HAS_OWN( \
 		user ".id", "ranking", "own_rank", "own_rank.leaderboard_id = " leaderboard ".id") ")"

@@ -2,9 +2,10 @@
  * sources, files, comparisons and rows of the queue. Everyone else gets "not found".
  *
  * - public: everybody
- * - closed: its members (cgi/action/invite.h), the people of teams among them, and who has a right
- *   on it (right.h). Whoever was removed from it does not see it, whatever the team's seat.
- * - hidden: who has a right on it
+ * - closed: its members (cgi/action/invite.h), the people in teams that are members, and users who
+ *   have a right on it (right.h). A person who was removed from it cannot see it, even if a team of
+ *   theirs is a member.
+ * - hidden: users who have a right on it
  *
  * Every statement that reads on behalf of a visitor includes SQL_MAY_SEE in its WHERE or ON clause.
  * The one `?` of SQL_MAY_SEE is the visitor's users.id, 0: not signed in. For a public leaderboard
@@ -18,7 +19,7 @@
 #include "lib/leaderboard/source_policy.h"
 
 #define SQL_MAY_SEE(leaderboard) SQL_SEES("?", leaderboard)
-/* The same for another user than the visitor, an expression of users.id. */
+/* SQL_MAY_SEE for another user than the visitor. `user_id` is an expression of users.id. */
 #define SQL_SEES(user_id, leaderboard) \
 	"(" leaderboard \
 	".visibility = 'public' OR EXISTS (SELECT 1 FROM users seer WHERE seer.id = " user_id " " \
@@ -30,9 +31,9 @@
 								 "WHERE gone.leaderboard_id = " leaderboard \
 								 ".id AND gone.user_id = seer.id)") "))))"
 
-/* A part of a statement, true or false: the user, a row of users, answers questions about the
- * leaderboard (lib/question/question.h): its jury does, too. SQL_MAY_ANSWER is the same for the
- * visitor, the one `?`. */
+/* SQL condition: the user, a row of users, may answer questions about the leaderboard
+ * (lib/question/question.h). Everybody with a right on it may, even the jury. SQL_MAY_ANSWER is the
+ * same for the visitor, the one `?`. */
 #define SQL_ANSWERS(user, leaderboard) "(" SQL_RIGHT_OF(user, leaderboard) " > 0)"
 #define SQL_MAY_ANSWER(leaderboard) \
 	"EXISTS (SELECT 1 FROM users answerer WHERE answerer.id = ? AND " SQL_ANSWERS( \
@@ -41,10 +42,10 @@
 /* Like SQL_MAY_SEE for a visitor who is not signed in, but without a `?`. */
 #define SQL_IS_PUBLIC(leaderboard) "(" leaderboard ".visibility = 'public')"
 
-/* ---- parts of a statement, each with one `?`: the visitor's users.id, 0: not signed in ---- */
+/* ---- SQL conditions with one `?`: the visitor's users.id, 0: not signed in ---- */
 
-/* The user, a row of users, acts for the author of the submission (lib/account/team.h), or may read
- * all of its leaderboard. SQL_IS_READER is the same for the visitor. */
+/* SQL_READS: the user, a row of users, acts for the author of the submission (lib/account/team.h),
+ * or may read all of its leaderboard. It has no `?`. SQL_IS_READER is the same for the visitor. */
 #define SQL_READS(user, submission, leaderboard) \
 	"(" SQL_ACTS_FOR(user ".id", submission ".user_id") " OR " SQL_RIGHT_OF( \
 		user, leaderboard) " > 0)"
@@ -58,8 +59,8 @@
 	"((" submission ".hidden_at IS NULL AND NOT " submission \
 	".dry_run) OR " SQL_IS_READER(submission, leaderboard) ")"
 
-/* The visitor may see the submission's page. Only its readers see that of a dry run
- * (lib/leaderboard/dry_run.h). Everyone else gets "not found". */
+/* The visitor may see the submission's page. Only its readers see the page of a dry run's
+ * submission (lib/leaderboard/dry_run.h). Everyone else gets "not found". */
 #define SQL_MAY_SEE_TRIAL(submission, leaderboard) \
 	"(NOT " submission ".dry_run OR " SQL_IS_READER(submission, leaderboard) ")"
 
