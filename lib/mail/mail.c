@@ -65,7 +65,7 @@ int mail_address_find(struct database *db, struct arena *arena, int64_t user_id,
 	return rc;
 }
 
-/* Entering an address again, even a stopped one, is the owner's way to have it tried again. */
+/* Entering a stopped address again makes Podium use it again. */
 static const struct statement SET_PENDING =
 	COMMAND("INSERT INTO mail_addresses (user_id, pending, unsubscribe_key) VALUES (?, ?, ?) "
 			"ON DUPLICATE KEY UPDATE pending = VALUES(pending), pending_hash = NULL, "
@@ -116,7 +116,8 @@ int mail_address_set(
 }
 
 static const struct statement REMOVE = COMMAND("DELETE FROM mail_addresses WHERE user_id = ?");
-/* Keeps warnings to earlier addresses: whoever takes an account over must not stop them. */
+/* Keeps e-mails that warn an earlier address and are not sent yet. A thief of the account must not
+ * be able to stop these by removing the address. */
 static const struct statement FORGET_MAILS =
 	COMMAND("DELETE FROM mails WHERE user_id = ? AND NOT (kind IN ('changed', "
 			"'security') AND state = 'waiting')");
@@ -330,7 +331,8 @@ int mail_unsubscribe_use(
 
 /* ---- queueing ---- */
 
-/* A name that is no account's and no address stands for a text that can be neither. */
+/* Stored instead of a text that can be neither a name nor an address. No account has this name or
+ * address. */
 #define NOBODY "?"
 static const struct statement ASK_PASSWORD =
 	COMMAND("INSERT INTO password_requests (asked) VALUES (?)");
@@ -350,12 +352,12 @@ static const struct column REQUEST_COLUMNS[] = { INTEGER(struct password_request
 #define FIRST_REQUEST "SELECT id, asked LIKE '%@%' AS is_address FROM password_requests LIMIT 1"
 static const struct statement FIND_REQUEST =
 	SELECT(struct password_request, REQUEST_COLUMNS, FIRST_REQUEST);
-/* Waits for the program that answers the first request. If two programs answered requests for one
- * account at the same moment, neither would count the other's e-mail. */
+/* Waits while another program answers the first request. If two programs answered requests for one
+ * account at the same moment, neither would count the other's e-mail, and the limit would not hold.
+ */
 static const struct statement LOCK_REQUEST =
 	SELECT(struct password_request, REQUEST_COLUMNS, FIRST_REQUEST " FOR UPDATE");
-/* The limit counts what was queued, so asking often keeps nobody from the newest e-mail. The e-mail
- * is as old as the request. */
+/* At most three e-mails within an hour. A queued e-mail gets the time of its request. */
 #define QUEUE_PASSWORD(whose) \
 	COMMAND("INSERT INTO mails (user_id, kind, at) SELECT u.id, 'password', r.at " \
 			"FROM password_requests r JOIN mail_addresses a JOIN users u ON u.id = a.user_id " \
@@ -399,13 +401,14 @@ int mail_answer_requests(struct database *db, struct error *error)
 	"NOT EXISTS (SELECT 1 FROM mails m WHERE m.user_id = a.user_id AND m.kind = '" kind \
 	"' AND m.leaderboard_id = l.id AND " gpu "m.at > UTC_TIMESTAMP(3) - INTERVAL 1 HOUR)"
 
-/* The addresses `a` of whoever acts for an account, a statement each: its own, and its members'. */
+/* Joins the addresses `a` of people who act for an account. OF_ACCOUNT: the account's own.
+ * OF_MEMBERS: those of its members if it is a team. */
 #define OF_ACCOUNT(account) "JOIN mail_addresses a ON a.user_id = " account " "
 #define OF_MEMBERS(account) \
 	"JOIN team_members t ON t.team_id = " account " JOIN mail_addresses a ON a.user_id = " \
 	"t.user_id "
 
-/* When the last of the submission's jobs has ended. */
+/* Queues e-mails if no job of the submission is queued or running any more. */
 #define QUEUE_FINISHED(addresses) \
 	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, other_id) " \
 			"SELECT a.user_id, 'finished', s.leaderboard_id, s.id FROM jobs j " \
@@ -459,7 +462,7 @@ int mail_tell_overtaken(struct database *db, int64_t leaderboard_id, int64_t tas
 
 /* ---- questions ---- */
 
-/* Admins answer too, but the creator of a leaderboard is the one who waits for its questions. */
+/* Leaves out admins, who may answer too, unless the leaderboard is theirs or has no creator. */
 static const struct statement QUEUE_ASKED =
 	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, other_id) "
 			"SELECT a.user_id, 'asked', l.id, q.id FROM questions q "
@@ -472,8 +475,8 @@ static const struct statement QUEUE_ANSWERED =
 			"SELECT a.user_id, 'answered', q.leaderboard_id, q.id FROM questions q "
 			"JOIN mail_addresses a ON a.user_id = q.user_id WHERE q.id = ? AND " WANTS("answered"));
 
-/* An answer for everybody also goes to the contestants of the leaderboard's contest: once, also if
- * the answer is changed later. */
+/* An answer for everybody also goes to the contestants of the leaderboard's contest. They get one
+ * e-mail for a question, even if the answer changes later. */
 static const struct statement QUEUE_ANSWERED_FOR_ALL =
 	COMMAND("INSERT INTO mails (user_id, kind, leaderboard_id, other_id) "
 			"SELECT a.user_id, 'answered', q.leaderboard_id, q.id FROM questions q "
@@ -544,7 +547,8 @@ static const struct statement QUEUE_DEADLINE = COMMAND(
 	"SELECT a.user_id, 'deadline', l.id FROM leaderboards l JOIN mail_addresses a " JOIN_OWN
 	"WHERE l.id = ? AND " WANTS_DEADLINE "AND " HAS_SUBMITTED "AND " OWN_DEADLINE " = l.deadline");
 
-/* Later deadlines of single accounts. other_id of such an e-mail is the time that it tells. */
+/* The deadlines of extensions. In the e-mail's row, other_id is the deadline, in seconds since
+ * 1970. */
 struct late_row {
 	int64_t id, author_id, user_id, deadline_ms;
 };
@@ -582,7 +586,7 @@ static int tell_deadline(struct database *db, void *context, struct error *error
 		: database_execute(db, &QUEUE_DEADLINE, error, "i", near->id);
 }
 
-/* Likewise, the lock lets only one of several programs queue the e-mail. */
+/* If several programs check, the lock lets only one of them queue the e-mail. */
 static int tell_late_deadline(struct database *db, void *context, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();

@@ -87,7 +87,7 @@ static void append_base64(struct buffer *out, const char *bytes, size_t length)
 	}
 }
 
-/* Whether a mail program would take the text as it is. "=?" begins an encoded word. */
+/* Whether the text needs no encoding. "=?" would begin an encoded word. */
 static bool is_plain(const char *text)
 {
 	return text_is_ascii(text) && !strstr(text, "=?") && strlen(text) < most_line - 10;
@@ -124,7 +124,7 @@ static void append_subject(struct buffer *out, const char *subject)
 	buffer_free(&line);
 }
 
-/* strftime's names would follow the locale. */
+/* Not by strftime, whose names of days and months depend on the locale. */
 static void append_date(struct buffer *out, int64_t time_ms)
 {
 	static const char days[] = "SunMonTueWedThuFriSat",

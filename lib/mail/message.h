@@ -1,6 +1,7 @@
-/* Writes an e-mail as RFC 5322 asks: headers that nobody can inject lines into, words in other
- * scripts encoded by RFC 2047, and a text in UTF-8 as quoted-printable. No line is longer than 76
- * characters, except one of an address or a link, which may not be folded (at most 998). */
+/* Writes an e-mail in the form of RFC 5322. Nobody can inject lines into its headers. Words in
+ * other scripts are encoded by RFC 2047, and the text is UTF-8 as quoted-printable. No line is
+ * longer than 76 characters, except one with an address or a link, which may not be folded (at most
+ * 998). */
 #ifndef PODIUM_LIB_MAIL_MESSAGE_H
 #define PODIUM_LIB_MAIL_MESSAGE_H
 
@@ -17,7 +18,8 @@ bool mail_address_is_valid(const char *text);
 
 struct message {
 	const char *sender, *recipient; /* valid addresses */
-	const char *subject, *text;     /* hostile text; the text's lines end with \n */
+	/* any text, even hostile; the lines of `text` end with \n */
+	const char *subject, *text;
 	/* The link that switches this kind of e-mail off with one POST (RFC 8058); NULL: none. */
 	const char *unsubscribe;
 	const char *id;  /* unique in the sender's domain: letters, digits, dots */

@@ -28,7 +28,7 @@ int smtp_need(const struct config *config, struct error *error)
 	return smtp_is_set(config) ? 0 : fail(error, ERROR_NOT_FOUND, "This site sends no e-mail.");
 }
 
-/* The part behind the scheme, or NULL if it is none of the two. */
+/* The part after the scheme. NULL: the scheme is neither smtp nor smtps. */
 static const char *host_of(const char *server)
 {
 	return strncmp(server, "smtp://", 7) == 0 ? server + 7
@@ -147,7 +147,7 @@ struct conversation {
 	size_t sent;
 	bool is_recipient; /* the last command named the recipient */
 	bool is_data;      /* the last command announced the message */
-	bool has_ended;    /* libcurl says goodbye; what follows does not matter */
+	bool has_ended;    /* libcurl has sent QUIT; what follows does not matter */
 	int code;          /* of the server's last answer */
 	char answer[200];  /* its last line */
 };
@@ -168,8 +168,8 @@ static void note_answer(struct conversation *conversation, const char *bytes, si
 	conversation->answer[length] = '\0';
 }
 
-/* libcurl calls this for all that crosses the connection. It must keep no command, because one of
- * them has the password. */
+/* libcurl calls this for everything that crosses the connection. It must not store commands,
+ * because one of them contains the password. */
 static int watch(CURL *curl, curl_infotype type, char *bytes, size_t length, void *context)
 {
 	struct conversation *conversation = context;
@@ -234,7 +234,7 @@ static void quote_answer(
 	buffer_free(&line);
 }
 
-/* What failed before the server had an opinion about the e-mail. */
+/* Sentences for failures before the server has accepted or refused the e-mail. */
 static const struct {
 	CURLcode code;
 	const char *sentence;
@@ -307,7 +307,7 @@ static void set_server(CURL *curl, const struct config *config)
 {
 	char address[600];
 	bool has_tls = strcmp(config->mail_tls, "off") != 0;
-	/* The path is the name by which libcurl greets the server. */
+	/* The address's path is the name with which libcurl greets the server (EHLO). */
 	snprintf(address, sizeof address, "%s/%s", config->mail_server,
 		strrchr(config->mail_sender, '@') + 1);
 	curl_easy_setopt(curl, CURLOPT_URL, address);
