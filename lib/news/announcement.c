@@ -41,7 +41,8 @@ int announcement_check_end(const struct announcement_order *order, struct error 
 
 /* ---- making one ---- */
 
-static const char SITE[] = "the whole site"; /* as the subject of an entry in the audit log */
+/* the subject in the audit log of an announcement for all pages */
+static const char SITE[] = "the whole site";
 
 static const struct statement STORE =
 	COMMAND("INSERT INTO announcements (leaderboard_id, text, from_at, until_at, made_by) "

@@ -1,6 +1,6 @@
-/* Announcements: messages that are shown for a limited time on the front page or on a leaderboard's
- * pages. The caller checks who may make and end them. podium-hooks tells people and programs of
- * those on leaderboards (hooks/announcement.h). */
+/* Announcements: messages that the front page or a leaderboard's pages show for a limited time. The
+ * caller checks who may make and end them. podium-hooks sends notifications about announcements on
+ * leaderboards (hooks/announcement.h). */
 #ifndef PODIUM_LIB_NEWS_ANNOUNCEMENT_H
 #define PODIUM_LIB_NEWS_ANNOUNCEMENT_H
 
@@ -19,8 +19,8 @@ struct announcement {
 	const char *made_by;
 };
 
-/* For a statement whose row is a struct announcement: its columns, and its fields to select from
- * announcements a LEFT JOIN leaderboards l. */
+/* For a statement whose rows are struct announcement: the columns of the struct, and the fields to
+ * select. The statement reads announcements a LEFT JOIN leaderboards l. */
 #define ANNOUNCEMENT_MEMBERS \
 	INTEGER(struct announcement, id), TIME(struct announcement, from_ms), \
 		TIME(struct announcement, until_ms), TEXT(struct announcement, text), \
@@ -50,7 +50,8 @@ int announcement_store(
 int announcement_stop(struct database *db, const struct announcement *one, const struct actor *by,
 	struct error *error);
 
-/* For podium-admin, which may end all. announcements_open reads those that have not ended. */
+/* For podium-admin, which may end every announcement. announcements_open reads those that have not
+ * ended. */
 int announcements_open(struct database *db, struct arena *arena, struct announcement **rows,
 	size_t *count, struct error *error);
 int announcement_by_id(struct database *db, struct arena *arena, int64_t id,

@@ -32,7 +32,8 @@ const struct statement news_reading = SELECT(struct news_item, NEWS_COLUMNS,
 
 /* ---- what is unread ---- */
 
-/* The name of a contest of the person that is not final and has unread news; NULL: none. */
+/* SQL expression: the name of a contest of the person whose standings are not final and that has
+ * unread news; NULL: there is none. */
 #define NEWS_FROM(person, entrants, is_own) \
 	"(SELECT STRAIGHT_JOIN c.name FROM " entrants \
 	" JOIN contests c ON c.id = e.contest_id AND c.final_at IS NULL " \

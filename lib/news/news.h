@@ -1,5 +1,6 @@
-/* The news of a contest: answers for everybody and announcements on its problems. To a contestant,
- * also to each member of a registered team, they are new until marked as read. */
+/* The news of a contest: answers for everybody, and announcements on its problems. For a
+ * contestant, news are new until the contestant has marked them as read. Each member of a
+ * registered team counts as a contestant here. */
 #ifndef PODIUM_LIB_NEWS_NEWS_H
 #define PODIUM_LIB_NEWS_NEWS_H
 
@@ -16,25 +17,26 @@ struct news_item {
 	int64_t at_ms, is_new;
 };
 
-/* The newest news of a contest on problems that the viewer sees, as a part of a bundle. Its
- * parameters: twice the viewer (0: not signed in), the contest, these three once more, and how many
- * at most. Each row is a struct news_item. */
+/* The newest news of a contest, on problems that the viewer may see, as a statement for a bundle.
+ * The parameters are viewer, viewer, contest, viewer, viewer, contest, and the most rows to read. A
+ * viewer who is not signed in is 0. Each row is a struct news_item. */
 extern const struct statement news_reading;
 
-/* The contestant has read the news of a leaderboard up to a time, at most now. Writes nothing for
- * others. */
+/* Marks the news of a leaderboard up to a time (at most now) as read by a contestant. Does nothing
+ * for other users. */
 int news_mark_read(struct database *db, int64_t leaderboard_id, int64_t user_id, int64_t until_ms,
 	struct error *error);
 
-/* A contest of a user that is not final and has unread news, as a part of a bundle. Its parameter:
- * the user. The row is a struct news_contest. */
+/* A contest in which a user takes part, which has unread news for the user, and whose standings are
+ * not final: a statement for a bundle. The parameter is the user. The row is a struct news_contest.
+ */
 struct news_contest {
-	const char *name; /* NULL: none */
+	const char *name; /* name of the contest; NULL: there is none */
 };
 extern const struct statement news_contest_reading;
 
-/* Parts of a statement. The first: the person, an expression of users.id, is a contestant of the
- * contest to which the leaderboard, an expression of leaderboards.id, belongs. */
+/* SQL condition: the person takes part in the contest of the leaderboard, alone or in a team. Both
+ * parameters are expressions, of users.id and leaderboards.id. */
 #define SQL_IS_CONTESTANT(person, leaderboard_id) \
 	"EXISTS (SELECT 1 FROM contest_problems told JOIN contest_entrants entrant " \
 	"ON entrant.contest_id = told.contest_id AND entrant.user_id = COALESCE((SELECT pal.team_id " \
@@ -43,20 +45,21 @@ extern const struct statement news_contest_reading;
 #define SQL_SEEN_UNTIL(person, leaderboard_id) \
 	"COALESCE((SELECT seen.seen_until FROM news_seen seen WHERE seen.user_id = " person \
 	" AND seen.leaderboard_id = " leaderboard_id "), '1000-01-01')"
-/* Every contestant is told of the question, a row of questions. */
+/* SQL condition: the answer to the question, a row of questions, is news for the person. It is for
+ * everybody, and the person neither asked nor answered. */
 #define SQL_IS_NEWS(question, person) \
 	"(" question ".for_all AND " question ".user_id <> " person " AND NOT " question \
 	".answered_by <=> " person ")"
-/* The answer is unread news for the user, a row of users. */
+/* SQL condition: the answer is unread news for the user, a row of users. */
 #define SQL_IS_UNREAD(question, user, leaderboard) \
 	"(" SQL_IS_NEWS(question, user ".id") " AND " question ".answered_at > " SQL_SEEN_UNTIL(user \
 		".id", \
 		leaderboard ".id") " AND " SQL_IS_CONTESTANT(user ".id", leaderboard ".id") ")"
-/* The announcement, a row of announcements, has begun and has not ended. */
+/* SQL condition: the announcement, a row of announcements, has begun and has not ended. */
 #define SQL_IS_ANNOUNCED(announcement) \
 	"(" announcement ".from_at <= UTC_TIMESTAMP(3) AND COALESCE(" announcement \
 	".until_at > UTC_TIMESTAMP(3), TRUE))"
-/* How many unread news a leaderboard has for a contestant. */
+/* SQL expression: the number of unread news that a leaderboard has for a contestant. */
 #define SQL_UNREAD_NEWS(person, leaderboard_id) \
 	"((SELECT COUNT(*) FROM questions fresh WHERE fresh.leaderboard_id = " leaderboard_id \
 	" AND fresh.answered_at > " SQL_SEEN_UNTIL(person, leaderboard_id) " AND " SQL_IS_NEWS( \
@@ -64,8 +67,8 @@ extern const struct statement news_contest_reading;
 						 "fresh.leaderboard_id = " leaderboard_id \
 						 " AND fresh.from_at > " SQL_SEEN_UNTIL( \
 							 person, leaderboard_id) " AND " SQL_IS_ANNOUNCED("fresh") "))"
-/* The person, an expression of users.id, is registered for a contest that is not final. Members of
- * teams are not: see SQL_IN_TEAMS. */
+/* SQL condition: the person, an expression of users.id, is registered for a contest whose standings
+ * are not final. Does not find a person who takes part in a team; use SQL_IN_TEAMS for that. */
 #define SQL_IN_CONTESTS(person) \
 	"EXISTS (SELECT 1 FROM contest_entrants entry JOIN contests held ON held.id = " \
 	"entry.contest_id AND held.final_at IS NULL WHERE entry.user_id = " person ")"

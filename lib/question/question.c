@@ -32,7 +32,8 @@ static const struct column QUESTION_COLUMNS[] = {
 #define FROM_QUESTIONS \
 	"FROM questions q JOIN leaderboards l ON l.id = q.leaderboard_id " \
 	"JOIN users u ON u.id = q.user_id LEFT JOIN users w ON w.id = q.answered_by "
-/* Joins the viewer once, with one `?`. A visitor who is not signed in is no user. */
+/* Joins the viewer's row, so that the statement needs only one `?` for it. For a visitor who is not
+ * signed in, the row is NULL. */
 #define JOIN_VIEWER "LEFT JOIN users viewer ON viewer.id = ? "
 #define ANSWERS "COALESCE(" SQL_ANSWERS("viewer", "l") ", FALSE)"
 #define IS_OWN "COALESCE(q.user_id = viewer.id, FALSE)"
@@ -114,8 +115,8 @@ int questions_open(struct database *db, struct arena *arena, const char *leaderb
 
 /* ---- asking ---- */
 
-/* Counts the user's open questions in the same statement. Two that arrive together may exceed the
- * number by one, which harms nobody. */
+/* Counts the user's open questions in the same statement. Two questions that arrive at the same
+ * moment may exceed the limit by one, which does no harm. */
 static const struct statement ASK =
 	COMMAND("INSERT INTO questions (leaderboard_id, user_id, text) SELECT ?, u.id, ? FROM users u "
 			"WHERE u.id = ? AND (SELECT COUNT(*) FROM questions q FORCE INDEX (questions_open) "

@@ -1,7 +1,7 @@
 /* Questions of participants about a leaderboard, and the answers of those who run it (SQL_ANSWERS
- * in lib/leaderboard/visibility.h). An answer is for who asked, or for everybody who sees the
- * leaderboard; then nobody else learns who asked. The leaderboard's page "Questions", /api/v1 and
- * podium-admin use these functions. */
+ * in lib/leaderboard/visibility.h). An answer is either for the asker alone or for everybody who
+ * sees the leaderboard. Only the asker and those who run the leaderboard learn who asked. The
+ * leaderboard's page "Questions", /api/v1 and podium-admin use these functions. */
 #ifndef PODIUM_LIB_QUESTION_QUESTION_H
 #define PODIUM_LIB_QUESTION_QUESTION_H
 
@@ -28,16 +28,19 @@ struct question {
 	const char *asker; /* NULL: the viewer may not know it */
 	const char *text;
 	int64_t asked_at_ms;
-	const char *answer, *answerer; /* NULL: there is no answer; answerer NULL: podium-admin */
-	int64_t answered_at_ms;        /* TIME_NULL: there is no answer */
-	int64_t for_all, is_own, is_unseen, may_answer; /* is_unseen: see news.h, too */
+	/* NULL: there is no answer. answerer is also NULL if podium-admin answered. */
+	const char *answer, *answerer;
+	int64_t answered_at_ms; /* TIME_NULL: there is no answer */
+	/* is_unseen: an answer that the viewer has not read, to the viewer's own question or as news
+	 * (lib/news/news.h) */
+	int64_t for_all, is_own, is_unseen, may_answer;
 };
 
 enum questions_chosen { QUESTIONS_ALL, QUESTIONS_OPEN, QUESTIONS_ANSWERED };
 
-/* Reads the questions of a leaderboard that the viewer (0: not signed in) may read, newest first,
- * before question `before` (INT64_MAX: all), at most `most`. The caller checks that the viewer sees
- * the leaderboard. */
+/* Lists the questions of a leaderboard that the viewer may read, newest first. Reads at most
+ * `most`, with numbers below `before` (INT64_MAX: from the newest). `viewer_id` 0: not signed in.
+ * The caller checks that the viewer sees the leaderboard. */
 int questions_list(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	int64_t viewer_id, enum questions_chosen chosen, int64_t before, int64_t most,
 	struct question **questions, size_t *count, struct error *error);
@@ -46,25 +49,28 @@ int questions_list(struct database *db, struct arena *arena, int64_t leaderboard
 int question_find(struct database *db, struct arena *arena, int64_t id, int64_t viewer_id,
 	struct question *question, struct error *error);
 
-/* The name of a question's leaderboard, without a viewer: for podium-admin. */
+/* Finds the name of a question's leaderboard, for podium-admin, which has no viewer.
+ * ERROR_NOT_FOUND: there is no such question. */
 int question_leaderboard(struct database *db, struct arena *arena, int64_t id,
 	const char **leaderboard, struct error *error);
 
-/* The questions without an answer of the leaderboards that a user may answer, the oldest first: a
- * part of a bundle with one parameter, the user. Each row is a struct open_questions. */
+/* For each leaderboard whose questions a user may answer: the number of open questions, and since
+ * when the oldest waits. Sorted by that time. A statement for a bundle with one parameter, the
+ * user. Each row is a struct open_questions. */
 struct open_questions {
 	const char *leaderboard;
 	int64_t count, since_ms;
 };
 extern const struct statement questions_open_reading;
 
-/* The same without a viewer, for podium-admin, of one leaderboard or ("") of all. */
+/* Lists the questions without an answer, for podium-admin: of one leaderboard, or of all if
+ * `leaderboard` is "". */
 int questions_open(struct database *db, struct arena *arena, const char *leaderboard,
 	struct question **questions, size_t *count, struct error *error);
 
-/* Asks in the name of `asker`, and tells those who answer. ERROR_INPUT with the field `text`;
- * ERROR_LIMIT: question_most_open questions wait already; ERROR_CONFLICT: the leaderboard is
- * archived. */
+/* Stores a question of `asker`, and notifies those who may answer. ERROR_INPUT with the field
+ * `text`. ERROR_LIMIT: the asker has question_most_open open questions there. ERROR_CONFLICT: the
+ * leaderboard is archived. */
 int question_send(struct database *db, const struct leaderboard *leaderboard, const char *text,
 	const struct actor *asker, int64_t *id, struct error *error);
 
@@ -73,25 +79,28 @@ struct question_answering {
 	const char *leaderboard;
 	const char *text;
 	bool for_all;
-	/* The time of the answer that this one replaces; TIME_NULL: none. Ignored if replaces_any. */
+	/* answered_at_ms of the answer that this one replaces; TIME_NULL: there was none. Not used if
+	 * replaces_any. */
 	int64_t replaces_ms;
 	bool replaces_any;
 	const struct actor *by;
 };
 
-/* Stores an answer, tells who asked, and writes an audit entry. The caller checks who may.
- * ERROR_INPUT with the field `answer`; ERROR_CONFLICT: somebody else answered meanwhile. */
+/* Stores an answer, notifies the asker, and writes an audit entry. If the answer is for all, also
+ * notifies contestants and webhooks. The caller checks the right. ERROR_INPUT with the field
+ * `answer`. ERROR_CONFLICT: somebody else has answered meanwhile. */
 int question_answer(
 	struct database *db, const struct question_answering *answering, struct error *error);
 
-/* The user has read the answers to the own questions on this leaderboard, and its news
- * (lib/news/news.h), up to a time. */
+/* Marks as read, up to a time: the answers to the user's own questions on this leaderboard, and its
+ * news (lib/news/news.h). */
 int questions_mark_read(struct database *db, int64_t leaderboard_id, int64_t user_id,
 	int64_t until_ms, struct error *error);
 
-/* Parts of a statement: how many things wait for the viewer on a leaderboard, as answers to read,
- * and also as news to read or questions to answer. The second costs more. SQL_UNSEEN_ANSWERS has
- * one `?`, the other two, all of them the viewer. */
+/* SQL expressions. SQL_UNSEEN_ANSWERS is the number of unread answers to the viewer's own questions
+ * on a leaderboard; SQL_UNSEEN_BY is the same for another person. SQL_UNREAD_QUESTIONS adds unread
+ * news, and open questions that the viewer may answer; it costs more. Each `?` is the viewer: one
+ * in SQL_UNSEEN_ANSWERS, two in SQL_UNREAD_QUESTIONS. */
 #define SQL_UNSEEN_BY(person, leaderboard) \
 	"(SELECT COUNT(*) FROM questions asked WHERE asked.user_id = " person " AND asked.unseen " \
 	"AND asked.leaderboard_id = " leaderboard ".id)"
