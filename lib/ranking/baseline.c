@@ -7,9 +7,9 @@
 #define HAS_OTHER_ENGINE SQL_HAS_OTHER_ENGINE("s", "j")
 #define IS_FASTER "VALUES(score_ns) < baselines.score_ns"
 
-/* Stores the best time of each file; of equal times, the earlier one stays. It counts only while no
- * ranked result of the file exists (FOLLOW_FILES). Dry runs count, but the row does not name their
- * submission, because most visitors may not see such a submission. */
+/* Stores the best time of each file; of equal times, the earlier one. This time counts only while
+ * the file has no ranked result: FOLLOW_FILES then replaces it. Jobs of dry runs count, but the row
+ * does not name their submission, because most visitors may not see it. */
 #define BASELINES_FROM(condition) \
 	"INSERT INTO baselines (task_version_id, gpu, role, path, job_id, submission_id, score_ns, " \
 	"score_err_ns, measured_at) " \
@@ -47,7 +47,7 @@ static const struct statement INSERT_RANKING =
 	COMMAND(BASELINES_FROM("s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?"));
 static const struct statement INSERT_ALL = COMMAND(BASELINES_FROM("s.leaderboard_id = ?"));
 
-/* A file with ranked results has their time (lib/ranking/file_time.h). */
+/* If a file has ranked results, its baseline has their common time (lib/ranking/file_time.h). */
 #define FOLLOW_FILES(condition) \
 	COMMAND("UPDATE baselines b JOIN task_files p ON p.task_version_id = b.task_version_id " \
 			"AND p.role = b.role AND p.path = b.path JOIN file_times f " \

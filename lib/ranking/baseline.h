@@ -1,7 +1,8 @@
-/* Private to lib/ranking: baselines, the best times of a task's own baselines, samples and
- * templates. A submission counts as one of them if it has the same bytes. A file that task.yml
- * names as a baseline is no second baseline as a sample or template. Baselines change in the same
- * transactions as the ranking (lib/ranking/ranking.h). */
+/* Private to lib/ranking: the table `baselines` with the times of the task's own files: baselines
+ * that task.yml names, samples and templates. A submission with the same bytes as such a file
+ * counts as that file. A file that task.yml names as a baseline does not count as a sample or
+ * template, too. Baselines change in the same transactions as the ranking (lib/ranking/ranking.h).
+ */
 #ifndef PODIUM_LIB_RANKING_BASELINE_H
 #define PODIUM_LIB_RANKING_BASELINE_H
 
@@ -15,8 +16,8 @@
  * The caller has locked the ranking. */
 int baseline_take(struct database *db, int64_t job_id, struct error *error);
 
-/* Recomputes the baselines of a ranking that came from a user, after submissions of that user, or
- * their sources, were deleted. The caller has locked the ranking. */
+/* Recomputes those baselines of a ranking whose time came from a user's job, after submissions of
+ * that user, or their sources, were deleted. The caller has locked the ranking. */
 int baseline_refresh(
 	struct database *db, const struct ranking_key *key, int64_t user_id, struct error *error);
 

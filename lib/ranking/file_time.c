@@ -4,7 +4,7 @@
 
 #define RESULTS "submissions s JOIN jobs j ON j.submission_id = s.id WHERE "
 #define COUNTS SQL_HAS_SCORE("s", "j") " AND " SQL_IS_MEASURED("s", "j")
-/* The parameter is the number of the job. */
+/* The results of the file that a job ran, on the job's device. The parameter is the job's ID. */
 #define RESULTS_OF_SAME_FILE \
 	"jobs q JOIN submissions o ON o.id = q.submission_id " \
 	"STRAIGHT_JOIN submissions s ON s.file_sha256 = o.file_sha256 " \
@@ -12,8 +12,8 @@
 	"STRAIGHT_JOIN jobs j ON j.submission_id = s.id AND j.gpu = q.gpu WHERE q.id = ?"
 #define ERROR_OF_RESULTS "SQRT(SUM(j.score_err_ns * j.score_err_ns)) / COUNT(*)"
 #define ERROR_BETWEEN_RESULTS "STDDEV_SAMP(j.score_ns) / SQRT(COUNT(*))"
-/* The mean is rounded, because the order in which a sum is computed changes its last digits. A
- * single result stays as it is: it has been charged for its noise. */
+/* Rounds the mean, because the last digits of a sum depend on the order of its parts. A single
+ * result stays as it is; it was charged for its noise already. */
 #define MEAN_NS "IF(COUNT(*) = 1, MIN(j.score_ns), ROUND(AVG(j.score_ns), 3)) AS mean_ns"
 #define ERR_NS \
 	"CASE WHEN COUNT(j.score_err_ns) < COUNT(*) THEN NULL WHEN COUNT(*) = 1 " \

@@ -3,7 +3,7 @@
 #include "lib/database/job_count.h"
 #include "lib/leaderboard/visibility.h"
 
-/* Lower priority than submissions, see jobs.priority. */
+/* A higher number is a lower priority (jobs.priority). Submissions have 0. */
 enum { priority = 1 };
 
 static const struct column COMPARISON_COLUMNS[] = {
@@ -20,8 +20,9 @@ static const struct column COMPARISON_COLUMNS[] = {
 	"COALESCE(c." column ", IF(c.loser = 'challenger', 1e9, 1e-9)) AS " column
 #define LOW_BOUND RATIO_BOUND("ratio_low")
 #define HIGH_BOUND RATIO_BOUND("ratio_high")
-/* Joins the time of the file that is this side of the comparison. STRAIGHT_JOIN begins with the
- * comparisons: where the statistics are old, the server joins all files with all files first. */
+/* Joins the time of the file on one side of the comparison. STRAIGHT_JOIN makes the server begin
+ * with the comparisons. With outdated statistics it would otherwise first join all files with all
+ * files. */
 #define JOIN_SIDE(join, time, submission, side) \
 	"STRAIGHT_JOIN submissions " submission " ON " submission ".id = c." side " " join \
 	" file_times " time " ON " time ".task_version_id = c.task_version_id " \

@@ -1,8 +1,8 @@
 /* Comparisons: two entries whose scores are too close to call run head to head, interleaved on one
  * GPU. The result decides which entry ranks first (lib/ranking/ranking.h has the rules).
  *
- * A comparison counts for two files: for all entries with one of them. So it stays when a user
- * submits the same file again, and two users with one file have the same rank.
+ * A comparison belongs to two files, and counts for all entries with these files. It therefore
+ * stays when a user submits the same file again, and two users with one file have the same rank.
  *
  * A comparison is a row of the table `comparisons` that owns a job. Podium claims, leases, retries
  * and finishes this job like any other. The job has no submission and no user (jobs.submission_id
@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A part of a statement: the comparison has a result or may still get one. */
+/* SQL condition: the comparison has a result or may still get one. */
 #define SQL_COMPARISON_STANDS(comparison, job) \
 	"(" comparison ".ratio IS NOT NULL OR " comparison ".loser IS NOT NULL OR " job \
 	".state IN ('queued', 'running'))"
@@ -42,7 +42,7 @@ int head_to_head_open(struct database *db, const struct ranking_key *key,
 int head_to_head_read(struct database *db, struct arena *arena, const struct ranking_key *key,
 	struct ranking_head_to_head **comparisons, size_t *count, struct error *error);
 
-/* Cancels queued comparisons with a file that is nobody's best any more. */
+/* Cancels queued comparisons of which one file is no user's best any more. */
 int head_to_head_withdraw(
 	struct database *db, struct arena *arena, const struct ranking_key *key, struct error *error);
 

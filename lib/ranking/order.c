@@ -37,7 +37,7 @@ static int by_score(const void *left, const void *right)
 	return by_number(a->submission_id, b->submission_id);
 }
 
-/* Entries of one file are neighbours, so that nothing comes between them. */
+/* Keeps entries with the same file next to each other. */
 static int by_score_and_file(const void *left, const void *right)
 {
 	const struct ranking_entry *a = left, *b = right;
@@ -49,7 +49,7 @@ static int by_score_and_file(const void *left, const void *right)
 
 enum outcome { NOT_COMPARED, TIE = 1, FASTER = 2, SLOWER = 4 };
 
-/* The comparison that counts between two files, as the first of them sees it. */
+/* The comparison that counts between two files. `outcome` is that of file_id against other_id. */
 struct link {
 	int64_t file_id, other_id;
 	enum outcome outcome;
@@ -58,8 +58,9 @@ struct link {
 
 struct file {
 	int64_t id;
-	struct ranking_entry entry; /* one of its entries: all have one score */
-	int64_t mark;               /* of mark_linked */
+	/* one of the entries with this file; all have the same score */
+	struct ranking_entry entry;
+	int64_t mark; /* set by mark_linked */
 };
 
 struct order {
@@ -67,11 +68,13 @@ struct order {
 	size_t count;
 	struct file *files; /* by id */
 	size_t file_count;
-	struct link *links; /* two for each pair of files, by file_id */
+	/* two for each compared pair, one for each side; sorted by file_id */
+	struct link *links;
 	size_t link_count;
-	struct file **walk; /* room for mark_linked: the files that it has reached */
-	/* For each first entry of a group: the slowest time, with its noise, of it and of the first
-	 * entries before it. An entry beyond it ties with none of them by time. */
+	struct file **walk; /* memory for mark_linked: the files that it has reached */
+	/* For the first entry of each group: the slowest time, plus noise, of this entry and of the
+	 * first entries of all better groups. An entry with a slower time, even minus its noise, ties
+	 * with none of them by time. */
 	double *reach_ns;
 };
 
@@ -115,7 +118,8 @@ static int by_pair(const void *left, const void *right)
 	return high ? high : by_number(b->id, a->id);
 }
 
-/* The same comparison with the file of the smaller number as the challenger. */
+/* Swaps the sides if necessary, so that the file with the smaller number is the challenger. Two
+ * comparisons of one pair then have the same sides. */
 static struct ranking_head_to_head sorted_sides(struct ranking_head_to_head one)
 {
 	return one.challenger_file_id < one.incumbent_file_id
@@ -188,7 +192,7 @@ static const struct link *link_of(
 	return NULL;
 }
 
-/* Whether `entry` was faster or slower than `other` in the comparison that counts. */
+/* The outcome of `entry` against `other` in the comparison that counts. */
 static enum outcome outcome_of(
 	const struct order *order, const struct ranking_entry *entry, const struct ranking_entry *other)
 {
@@ -227,9 +231,9 @@ static void move_up(const struct order *order, size_t from, size_t to)
 
 enum { placed_mark = -1, winner_mark = 1, loser_mark = 2 };
 
-/* Marks the file and all others that it leads to by comparisons with this outcome: with SLOWER
- * those that beat it, those that beat them, and so on. Leaves out files whose entries all have a
- * place. */
+/* Marks the file and all files that can be reached from it by comparisons with this outcome. With
+ * SLOWER these are the files that beat it, the files that beat those, and so on. Leaves out files
+ * whose entries all have their place already. */
 static void mark_linked(
 	const struct order *order, struct file *file, enum outcome outcome, int mark)
 {
@@ -247,9 +251,9 @@ static void mark_linked(
 		}
 }
 
-/* Whether the entry at `index` need not wait for another one from `first` on. An entry waits for
- * those that beat it, unless comparisons form a circle: it does not wait for an entry that it has
- * beaten itself, directly or through others. */
+/* Whether the entry at `index` can get the next place, where the entries before `first` have
+ * theirs. An entry waits for each entry that beat it. In a circle of comparisons it does not wait
+ * for an entry that it beat itself, directly or through others. */
 static bool is_free(const struct order *order, size_t first, size_t index)
 {
 	const struct ranking_entry *entries = order->entries;
@@ -270,8 +274,9 @@ static bool is_free(const struct order *order, size_t first, size_t index)
 	return true;
 }
 
-/* Orders the entries from `first` on: by score, and each behind those that beat it. At least one is
- * always free: following the winners ends at an unbeaten entry or in a circle that nobody beat. */
+/* Sorts the entries from `first` on by score, and puts each behind those that beat it. At least one
+ * entry is always free: following the winners ends at an unbeaten entry, or in a circle that no
+ * entry outside it beat. */
 static void order_from(const struct order *order, size_t first)
 {
 	if (first < order->count)
@@ -310,8 +315,9 @@ static bool may_join(const struct order *order, size_t first, size_t end, size_t
 		&& find_compared(order, end, index, entry, SLOWER) == index;
 }
 
-/* Forms the group of ties that the entry at `first` opens, and returns its end. Entries that had to
- * wait behind one that joins from further behind are then free to rank by their score. */
+/* Forms the group of ties that the entry at `first` opens, and returns its end. An entry from
+ * further behind may join. Entries that had to wait behind that entry are then free, so the rest is
+ * ordered again. */
 static size_t form_group(const struct order *order, size_t first)
 {
 	const struct ranking_entry *opener = &order->entries[first];
@@ -346,7 +352,7 @@ static void fill_group(
 
 /* ---- reasons ---- */
 
-/* The half of an entry's own interval. The noise of two entries is at most the sum of theirs. */
+/* Half of an entry's own interval. The noise of two entries is at most the sum of their halves. */
 static double own_noise_ns(const struct ranking_entry *entry)
 {
 	return isnan(entry->score_err_ns) ? 0 : interval_half_ns(entry->score_err_ns);
@@ -358,8 +364,8 @@ static const struct ranking_entry *first_of_group(
 	return &order->entries[entry->place - 1];
 }
 
-/* What the comparisons of an entry say about its rank. Of several rivals, each member is the one
- * with the worst position. */
+/* What the comparisons of an entry say about its rank. If several rivals fit a member, it is the
+ * one with the worst position. */
 struct bonds {
 	const struct ranking_entry *winner;    /* beat the entry and ranks before it */
 	const struct ranking_entry *mover;     /* such a winner, without whom the entry would rank as
@@ -412,8 +418,8 @@ static bool needs_tie(
 	return !ranking_ties_by_time(first, entry);
 }
 
-/* If the entry shares a place that its time alone would not give it: the fastest of its group that
- * tied with it head to head. Otherwise NULL. */
+/* Finds the entry that explains a shared place which the time alone would not give: the fastest of
+ * its group that tied with it head to head. NULL: the entry needs no explanation. */
 static const struct ranking_entry *tie_within(
 	const struct order *order, const struct ranking_entry *entry)
 {
@@ -438,7 +444,8 @@ static void explain_loss(
 	give_reason(entry, failed ? ranking_reason_failed : ranking_reason_slower, winner);
 }
 
-/* An entry that opens a group behind the first, and ties with the entry above it. */
+/* If the entry opens a group, but not the first, and ties with the entry above it: that entry
+ * above. Otherwise NULL. */
 static const struct ranking_entry *tie_above(
 	const struct order *order, const struct ranking_entry *entry)
 {
@@ -448,8 +455,8 @@ static const struct ranking_entry *tie_above(
 		: NULL;
 }
 
-/* The last entry that opens an earlier group and ties with this one. A faster entry between them
- * did not tie with it and opened another group. */
+/* The last entry that opens an earlier group and ties with this entry. They are not in one group,
+ * because a faster entry between them did not tie with it and opened another group. */
 static const struct ranking_entry *tie_before(
 	const struct order *order, const struct ranking_entry *entry)
 {
@@ -465,7 +472,8 @@ static const struct ranking_entry *tie_before(
 	return NULL;
 }
 
-/* Whether an entry with a slower time has a better place, and no reason that says why. */
+/* Whether an entry with a slower time has a better place, without a reason of its own that explains
+ * this. */
 static bool is_passed(const struct order *order, const struct ranking_entry *entry)
 {
 	for (const struct ranking_entry *other = order->entries; other->place < entry->place; other++)
@@ -487,11 +495,13 @@ static void explain(const struct order *order, struct ranking_entry *entry)
 	else if (within)
 		give_reason(entry, ranking_reason_tie, within);
 	else if (tie && bonds.winner && is_tie(order, first_of_group(order, tie), entry))
-		explain_loss(order, entry, bonds.winner); /* it may not pass the winner to join */
+		/* the entry may not pass the winner to join the group */
+		explain_loss(order, entry, bonds.winner);
 	else if (tie)
 		give_reason(entry, ranking_reason_chain, tie);
 	else if (bonds.winner && (before || is_passed(order, entry)))
-		explain_loss(order, entry, bonds.winner); /* the winner lost to the one that passes */
+		/* the winner itself lost to the entry that passes */
+		explain_loss(order, entry, bonds.winner);
 	else if (before)
 		give_reason(entry, ranking_reason_between, before);
 }
@@ -531,8 +541,8 @@ static const struct ranking_entry *find_user(
 	return NULL;
 }
 
-/* The nearest entry by score, on the side of the faster (sign -1) or slower entries (1). Entries of
- * equal score, such as those of one file, need no comparison. */
+/* The entry with the nearest score among the faster ones (sign -1) or slower ones (sign 1). Entries
+ * with equal scores, such as those of one file, need no comparison. */
 static const struct ranking_entry *find_nearest(
 	const struct ranking_entry *entries, size_t count, const struct ranking_entry *entry, int sign)
 {

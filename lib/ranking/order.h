@@ -14,7 +14,7 @@
 #define ranking_reason_circle "circle"
 /* Tied head to head with the other entry, the first of its group. */
 #define ranking_reason_tie "tie"
-/* Ties with the other entry, but not with the fastest of that entry's group. */
+/* Ties with the other entry, but not with the first of that entry's group. */
 #define ranking_reason_chain "chain"
 /* Ties with the other entry, the first of its group, but an entry between the two is not in that
  * group. */
@@ -22,26 +22,29 @@
 
 struct ranking_entry {
 	int64_t user_id, submission_id;
-	int64_t file_id; /* not 0. Entries of one file have one score, and share their comparisons */
+	/* not 0; entries with the same file have the same score and comparisons */
+	int64_t file_id;
 	double score_ns, score_err_ns; /* NAN: unknown */
 	/* Filled by ranking_order: */
 	int64_t position, place;
-	int64_t is_tied;    /* shares its place */
-	double above_ns;    /* the fastest time of the group above; NAN: this is the first group */
+	int64_t is_tied; /* shares its place */
+	/* fastest time of the next better group; NAN: this is the first group */
+	double above_ns;
 	const char *reason; /* a ranking_reason; NULL: its time alone gives the same rank */
 	int64_t other_id;   /* the other entry's submission; 0: no reason */
 };
 
 /* The times of two files relative to each other when they ran head to head. */
 struct ranking_head_to_head {
-	int64_t id;                                    /* grows with time */
+	int64_t id;                                    /* a newer comparison has a larger one */
 	int64_t challenger_file_id, incumbent_file_id; /* ranking_entry.file_id */
 	double ratio_low, ratio_high; /* 95 % interval of the challenger's time / the incumbent's */
-	int64_t is_failure;           /* one side failed, which counts as infinitely slower */
+	/* one side failed, which counts as much slower than the other */
+	int64_t is_failure;
 };
 
-/* Whether two scores are too close to call without a comparison: they differ by no more than 1 %,
- * or by 1.96 standard errors of the difference if that is more. */
+/* Whether two scores are so close that only a comparison can decide: they differ by at most 1 %, or
+ * by at most 1.96 standard errors of the difference if that is more. */
 bool ranking_is_close(const struct ranking_entry *a, const struct ranking_entry *b);
 
 /* Whether two entries that were not compared tie: their scores differ by no more than the noise. */
@@ -53,9 +56,9 @@ void ranking_order(struct ranking_entry *entries, size_t count,
 	const struct ranking_head_to_head *comparisons, size_t comparison_count);
 
 /* Finds the rivals with which Podium must compare a user's entry: the next faster and the next
- * slower entry by score, if they are close. `entries` is in page order. Only the first
- * ranking_compared_positions are compared. (By score: comparisons can change the page order.)
- * Returns the number of rivals. */
+ * slower entry by score, if they are close. Score is not page order, because comparisons can change
+ * the order. `entries` is in page order. Only entries at the first ranking_compared_positions
+ * positions are compared. Returns the number of rivals. */
 enum { ranking_compared_positions = 10 };
 size_t ranking_rivals(const struct ranking_entry *entries, size_t count, int64_t user_id,
 	const struct ranking_entry *rivals[static 2]);

@@ -11,7 +11,7 @@
 			"WHERE r.leaderboard_id = ? AND r.task_version_id = ? AND r.gpu = ? " \
 			"AND r.position BETWEEN ? AND ? AND r.place > ? " \
 			"ON DUPLICATE KEY UPDATE by_user_id = VALUES(by_user_id), at = VALUES(at)")
-/* The notices of people, and those of the members of teams. */
+/* The first statement notifies people, the second the members of teams. */
 static const struct statement NOTES[] = {
 	NOTE("r", ""),
 	NOTE("t", "JOIN team_members t ON t.team_id = r.user_id "),

@@ -1,5 +1,5 @@
-/* Notices that tell users that somebody overtook them in a ranking. A notice stays until the user
- * dismisses it. A user has at most one notice per ranking, about the latest overtaking. */
+/* Notices: a user learns that somebody has overtaken the user in a ranking. A notice stays until
+ * the user dismisses it. A user has at most one notice per ranking, about the latest overtaking. */
 #ifndef PODIUM_LIB_RANKING_OVERTAKING_H
 #define PODIUM_LIB_RANKING_OVERTAKING_H
 
@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 /* One change of a ranking notifies at most this many users, from the first position behind the new
- * entry. The limit bounds how long the ranking stays locked when an entry rises from far behind. */
+ * entry. The limit keeps the ranking from being locked for long when an entry rises from far
+ * behind. */
 enum { overtaking_most_notices = 100 };
 
 /* Notes that the entry of `by_user_id` at `by_place` has overtaken the entries at positions `first`

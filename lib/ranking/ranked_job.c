@@ -41,8 +41,8 @@ static const struct statement HAS_SCORE = SELECT(struct id_row, ID_COLUMNS,
 static const struct statement COUNTS = SELECT(struct id_row, ID_COLUMNS,
 	"SELECT j.id FROM jobs j JOIN submissions s ON s.id = j.submission_id WHERE j.id = ? "
 	"AND " IS_RANKED);
-/* Locks a ranking by a write, because the nodes of a cluster see each other's writes but not each
- * other's locks (sql/0029_clusters.sql). */
+/* Locks a ranking by a write. The nodes of a cluster see each other's writes, but not each other's
+ * locks. */
 static const struct statement TAKE_TURN =
 	COMMAND("UPDATE leaderboard_gpus SET turn = turn + 1 WHERE leaderboard_id = ? AND gpu = ?");
 static const struct statement LOCK_LEADERBOARD =
@@ -59,8 +59,8 @@ static const struct statement CURRENT = SELECT(struct ranked_job, CURRENT_COLUMN
 	"SELECT submission_id, job_id, score_ns, place, tied AS is_tied FROM ranking "
 	"WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ? AND user_id = ?");
 
-/* Position and place keep their values (0 for a new entry) until the new order is computed. Of the
- * submissions of one file, the first is the entry. */
+/* Position and place keep their values (0 for a new entry) until the new order is computed. If a
+ * user submitted one file several times, the first submission is the entry. */
 #define BEST_OF(jobs) \
 	"(SELECT " RANKED_JOB_FIELDS ", f.id AS file_id, " \
 	"  COUNT(*) OVER (PARTITION BY s.task_version_id, j.gpu, s.user_id) AS attempts, " \
@@ -80,7 +80,7 @@ static const struct statement PUT_BEST_OF_LEADERBOARD =
 	PUT_BEST(SQL_JOBS_WITH_FILE_TIMES "s.leaderboard_id = ?");
 static const struct statement PUT_BEST_OF_RANKING = PUT_BEST(
 	SQL_JOBS_WITH_FILE_TIMES "s.leaderboard_id = ? AND s.task_version_id = ? AND j.gpu = ?");
-/* Their best may change with the file's time. */
+/* All users who sent the file: when its time changes, another job may become a user's best. */
 static const struct statement PUT_BEST_OF_USERS = PUT_BEST(SQL_JOBS_OF_USERS_OF_FILE);
 static const struct statement DROP_UNFOUNDED =
 	COMMAND("DELETE r FROM ranking r WHERE r.leaderboard_id = ? AND r.task_version_id = ? "

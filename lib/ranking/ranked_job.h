@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The key of its ranking is (leaderboard_id, task_version_id, gpu). */
+/* A ranked job. The key of its ranking is (leaderboard_id, task_version_id, gpu). */
 struct ranked_job {
 	int64_t leaderboard_id, task_version_id;
 	const char *gpu;
@@ -19,7 +19,7 @@ struct ranked_job {
 	double score_ns, score_err_ns; /* of its file (lib/ranking/file_time.h); NAN: not ranked */
 	int64_t submitted_at_ms;
 	const char *engine, *dialect;
-	int64_t results;        /* of its file */
+	int64_t results;        /* number of results of its file */
 	int64_t place, is_tied; /* only set for jobs in the ranking */
 };
 

@@ -140,7 +140,7 @@ static int insert_job(
 		rc = notify_overtaken(db, &key, &standing, job->user_id, error);
 	if (!rc)
 		rc = store_change(db, job, &current, &standing, error);
-	/* A retried job has triggered its webhook already. */
+	/* A job that ran again has caused its event already. */
 	return rc || current.job_id == job->job_id ? rc : webhook_tell_ranked(db, job->job_id, error);
 }
 
@@ -159,8 +159,8 @@ int ranking_insert(struct database *db, struct arena *arena, int64_t job_id, str
 		return rc;
 	key = ranked_job_key(&job);
 	rc = ranked_job_lock(db, arena, &key, error);
-	/* Checks under the lock: an earlier freeze is visible here, and a later one finds this job in
-	 * the ranking. */
+	/* Checks while the ranking is locked. If a freeze came first, the check sees it; if it comes
+	 * later, this job is in the ranking already. */
 	if (!rc)
 		rc = ranked_job_counts(db, arena, job_id, &counts, error);
 	if (rc)

@@ -34,8 +34,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* SQL expression: the fastest ranked time of a version on a GPU, found in one step of the index;
- * NULL: nobody is ranked. It need not have the first rank. */
+/* SQL expression: the fastest ranked time of a version on a GPU, found by one look-up in the index;
+ * NULL: nobody is ranked. The entry with this time need not have the first rank. */
 #define SQL_FASTEST_NS(leaderboard, version, gpu_model) \
 	"(SELECT fastest.score_ns FROM ranking fastest FORCE INDEX (ranking_score) " \
 	"WHERE fastest.leaderboard_id = " leaderboard " AND fastest.task_version_id = " version \
@@ -80,8 +80,9 @@ int ranking_after_deletion(
 int ranking_refresh_leaderboard(struct database *db, int64_t leaderboard_id, struct error *error);
 
 /* Recomputes the rankings of leaderboards that have become visible, or have opened a device, since
- * the last call, one transaction each: what was ranked before counts as ranked then
- * (lib/leaderboard/publication.h). podium-web calls this each second. */
+ * the last call. Results from before count as ranked at that moment
+ * (lib/leaderboard/publication.h). One transaction for each leaderboard. podium-web calls this each
+ * second. */
 int rankings_settle(struct database *db, struct error *error);
 
 /* Recomputes the rankings of one leaderboard (0: of all), with their records and baselines, from

@@ -92,7 +92,8 @@ static const struct statement DUE = SELECT(struct id_row, ID_COLUMNS,
 static const struct statement TAKE_DUE =
 	COMMAND("UPDATE leaderboards SET ranking_due = FALSE WHERE id = ?");
 
-/* Rebuilds first, because that locks the rankings before the leaderboard, as everybody does. */
+/* Rebuilds before it changes the leaderboard's row: every transaction locks the rankings first and
+ * then the leaderboard, so that none waits for another in a circle. */
 static int settle_body(struct database *db, void *context, struct error *error)
 {
 	const struct id_row *leaderboard = context;

@@ -49,15 +49,16 @@ static const struct statement DELETE_RANKING =
 	COMMAND("DELETE FROM records WHERE leaderboard_id = ? AND task_version_id = ? AND gpu = ?");
 static const struct statement DELETE_ALL = COMMAND("DELETE FROM records WHERE leaderboard_id = ?");
 
-/* All results of files, with the file's time when they were ranked: the mean of its results so far,
- * whoever sent them. */
+/* All results of files. mean_ns is the mean of the file's results up to this one, whoever sent
+ * them, and now_ns the file's time now. */
 #define MEASURED(jobs) \
 	"(SELECT s.leaderboard_id, s.task_version_id, j.gpu, s.file_sha256, s.user_id, " \
 	"    s.id AS submission_id, j.id AS job_id, s.submitted_at, " RANKED_AT " AS ranked_at, " \
 	"    f.score_ns AS now_ns, " IS_RANKED " AS is_ranked, ROUND(AVG(j.score_ns) OVER " \
 	"      (PARTITION BY s.task_version_id, j.gpu, s.file_sha256 ORDER BY " RANKED_AT \
 	"      , j.id), 3) AS mean_ns FROM " jobs " AND " HAS_SCORE " AND " IS_MEASURED ") measured "
-/* The time is no less than the file's time now. With its last result, the file has that time. */
+/* The time of a result is mean_ns, but not less than the file's time now. The file's last result
+ * has exactly the time now. */
 #define FROM_LAST \
 	"(PARTITION BY task_version_id, gpu, file_sha256 ORDER BY ranked_at DESC, job_id DESC)"
 #define TIMED(jobs) \
@@ -68,9 +69,9 @@ static const struct statement DELETE_ALL = COMMAND("DELETE FROM records WHERE le
 	"    ROW_NUMBER() OVER (PARTITION BY task_version_id, gpu, file_sha256, user_id " \
 	"      ORDER BY ranked_at DESC, job_id DESC) = 1 AS is_users_last " \
 	"  FROM " MEASURED(jobs) "WHERE is_ranked WINDOW from_last AS " FROM_LAST ") timed "
-/* Fills users' lines. A line has the user's results and, of each file, the last result, which may
- * be another user's: with it the line ends at the file's time now. before_ns is the best time of
- * the line before. */
+/* Fills users' lines. A line has the user's own results. For each file of the user it also has the
+ * file's last result, even if another user sent it, so that the line ends at the file's time now.
+ * before_ns is the best time of the line before this result. */
 #define OWN_OR_LAST \
 	" JOIN (SELECT 0 AS of_other UNION ALL SELECT 1) which " \
 	"ON NOT of_other OR (is_users_last AND job_id <> last_job_id)"
@@ -99,9 +100,9 @@ static const struct statement FILL_USERS_OF_FILE =
 	COMMAND(PUT LINES(SQL_RESULTS_OF_USERS_OF_FILE) FASTER "AND user_id IN (SELECT who.user_id "
 														   "FROM " SQL_USERS_OF_FILE ")");
 
-/* Everybody's line is computed in C from the users' lines: a record of everybody is one of its
- * sender, too. The window function of LINES reads all earlier rows for each row. One user has few
- * rows, but everybody together may have millions. */
+/* Line 0 is computed in C from the users' lines: a record of line 0 is also a record of the line of
+ * its sender. In SQL, the window function of LINES would read all earlier rows for each row. One
+ * user has few rows, but all users together may have millions. */
 struct best_row {
 	int64_t job_id, task_version_id;
 	const char *gpu;
@@ -146,7 +147,7 @@ static int insert_record(struct database *db, int64_t job_id, int64_t line, stru
 		: database_execute(db, &DELETE_BEATEN, error, "ii", job_id, line);
 }
 
-/* Fills everybody's line from the rows of all users' lines, sorted by ranking and time. */
+/* Fills line 0 from the rows of all users' lines, sorted by ranking and time. */
 static int fill_everybody(
 	struct database *db, const struct best_row *rows, size_t count, struct error *error)
 {
@@ -206,8 +207,8 @@ int records_insert(struct database *db, const struct record *record, struct erro
 	int rc = database_execute(db, &DELETE_JOB, error, "i", record->job_id);
 	if (rc)
 		return rc;
-	/* Then other results may be records: those that this job's old time had beaten, or the first
-	 * one of the file. */
+	/* Other results may become records: those that this job's old time had beaten, or the first
+	 * result of the file. */
 	if (database_affected(db) || !record->is_first)
 		return records_refresh(db, record->key, record->submission_id, error);
 	rc = insert_record(db, record->job_id, record->user_id, error);

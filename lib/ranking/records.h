@@ -2,16 +2,16 @@
  *
  * Each line of records belongs to one user or, as line 0, to everybody. A result is a record of the
  * line if it was faster than all results of the line that were ranked before it. A result is ranked
- * when its job finishes or, if it was held, when an admin releases it. Its time is that of its file
- * with it (lib/ranking/file_time.h): a resubmission is a record if it makes the mean faster than
- * all before, whoever sent it. If later results make the mean slower again, the record has that
- * slower time. Times therefore fall along the line.
+ * when its job finishes or, if it was held, when an admin releases it. Its time is the mean of its
+ * file's results up to this one (lib/ranking/file_time.h). Submitting a file again is therefore a
+ * record if it makes the mean faster than all times before, whoever sends it. If later results make
+ * the mean slower again, the record gets the slower time. Times therefore fall along the line.
  *
- * In line 0 the first user who sent the file holds the record. A line may have another user's
- * result of the file; held_id is then the submission of the line's or record's user, for pages to
- * show (SQL_RECORD_SUBMISSION). The newest record of line 0 is the fastest ranked time now; its
- * user holds the record, whatever the user's rank. Pages, feeds, pictures, webhooks and the
- * interface read records from here. */
+ * In line 0 the first user who sent the file holds the record. A record may be due to a result that
+ * another user got with the same file. held_id is then the submission with which the record's own
+ * user sent the file; pages show this submission (SQL_RECORD_SUBMISSION). The newest record of line
+ * 0 is the fastest ranked time now, and its user holds the record, whatever the user's rank is.
+ * Pages, feeds, pictures, webhooks and APIs read records from here. */
 #ifndef PODIUM_LIB_RANKING_RECORDS_H
 #define PODIUM_LIB_RANKING_RECORDS_H
 
@@ -24,20 +24,21 @@
 
 enum { records_everybody = 0 };
 
-/* Parts of a statement: `record` is a record of everybody, in a ranking given by three expressions.
+/* SQL condition: `record` is a record of line 0 in the ranking that the three expressions name.
  * Sorted by SQL_RECORD_ORDER, the newest and thus the fastest comes first. */
 #define SQL_IS_RECORD(record, leaderboard_id, version_id, gpu_model) \
 	"(" record ".leaderboard_id = " leaderboard_id " AND " record ".task_version_id = " version_id \
 	" AND " record ".gpu = " gpu_model " AND " record ".line = 0)"
 #define SQL_RECORD_ORDER(record) record ".score_ns"
-/* The submission of the record's user. */
+/* SQL expression: the submission with which the record's user sent the file. */
 #define SQL_RECORD_SUBMISSION(record) "COALESCE(" record ".held_id, " record ".submission_id)"
-/* The standard error of the record's time: that of the file. */
+/* SQL expression: the standard error of the record's time, which is that of the file. */
 #define SQL_RECORD_ERR(record) \
 	"(SELECT timed.score_err_ns FROM submissions own JOIN file_times timed " \
 	"ON timed.task_version_id = own.task_version_id AND timed.sha256 = own.file_sha256 " \
 	"AND timed.gpu = " record ".gpu WHERE own.id = " record ".submission_id)"
-/* The user who holds the record and the time; NULL: nobody is ranked. */
+/* SQL expressions: the name of the user who holds the record, and the record's time; NULL: nobody
+ * is ranked. */
 #define SQL_RECORD_USER(leaderboard_id, version_id, gpu_model) \
 	"(SELECT hu.name FROM records held JOIN users hu ON hu.id = held.user_id " \
 	"WHERE " SQL_IS_RECORD("held", leaderboard_id, version_id, \

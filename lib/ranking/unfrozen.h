@@ -17,8 +17,8 @@ struct unfrozen_rank {
 	double score_ns, score_err_ns;
 };
 
-/* Ranks of the current version, by device and position. Lifts the freeze and rolls back, so the
- * answer is exact. It costs as many writes as lifting the freeze. */
+/* Lists the ranks of the current version, sorted by device and position. Lifts the freeze and rolls
+ * back, so the answer is exact. This costs as many writes as lifting the freeze. */
 int unfrozen_ranks(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct unfrozen_rank **ranks, size_t *count, struct error *error);
 

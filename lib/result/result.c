@@ -38,7 +38,7 @@ size_t result_arguments(struct arena *arena, const char *spec, struct argument *
 	return count;
 }
 
-/* The part of `text` between `before` and the first character of `ends`; NULL if there is no
+/* The text between `before` and the first character of `ends`; NULL if `text` does not contain
  * `before`. */
 static const char *text_between(
 	struct arena *arena, const char *text, const char *before, const char *ends)

@@ -1,5 +1,5 @@
-/* Parses the texts and the JSON of a result into rows for pages. All of it may come from a
- * submission, so unexpected content is shown unparsed or left out. */
+/* Parses the texts and the JSON of a result into structs for pages. All of it may come from a
+ * submission, so pages show unexpected content unparsed or leave it out. */
 #ifndef PODIUM_LIB_RESULT_RESULT_H
 #define PODIUM_LIB_RESULT_RESULT_H
 
@@ -35,7 +35,7 @@ struct fact {
 /* The facts of a job's environment, with readable names, the device first. */
 size_t result_environment(struct arena *arena, const char *json, struct fact **facts);
 
-/* The value of the fact with this name; NULL: there is none. */
+/* Finds the value of the fact with this name; NULL: there is none. */
 const char *fact_find(const struct fact *facts, size_t count, const char *name);
 
 /* Reads stages.kernels; figures are -1 if ptxas did not report them. */
