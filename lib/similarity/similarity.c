@@ -9,11 +9,12 @@
 
 enum {
 	step_submissions = 20,
-	indexed_hashes = 32, /* the least of a sketch, by which others find it */
-	most_sharing = 50,   /* newest submissions that are looked at for each of these */
+	/* the smallest hashes of a sketch, which are stored to find other submissions with them */
+	indexed_hashes = 32,
+	most_sharing = 50, /* for each of these hashes, the newest submissions to look at */
 	most_candidates = 20,
-	least_shared = 4, /* of the indexed hashes */
-	/* A source with fewer hashes of its own says too little. */
+	least_shared = 4, /* indexed hashes that a candidate must share */
+	/* A source with fewer hashes is not compared, because it says too little. */
 	least_hashes = 8
 };
 
@@ -43,7 +44,8 @@ static const struct column NEWCOMER_COLUMNS[] = {
 	BLOB(struct newcomer, sha256),
 	BLOB(struct newcomer, source),
 };
-/* Waits a minute, because submissions may commit in another order than that of their numbers. */
+/* Takes only submissions that are a minute old, because a submission with a smaller number may
+ * commit after one with a larger number. */
 static const struct statement NEWCOMERS = SELECT(struct newcomer, NEWCOMER_COLUMNS,
 	"SELECT s.id, s.leaderboard_id, s.user_id, s.task_version_id, "
 	"NOT s.dry_run AND u.deleted_at IS NULL AS is_compared, s.file_name, s.sha256, "
@@ -66,7 +68,8 @@ static const struct statement TASK_TEXTS = SELECT(struct task_text, TASK_TEXT_CO
 	"JOIN task_files f ON f.task_version_id = v.id JOIN blobs b ON b.sha256 = f.sha256 "
 	"WHERE v.id = ? AND b.size <= 1000000");
 
-/* The hashes of a version's files. Consecutive submissions mostly have the same version. */
+/* The hashes of a version's files, kept between submissions, because consecutive submissions mostly
+ * belong to the same version. */
 struct known_files {
 	int64_t task_version_id;
 	struct sketch_known known;
@@ -77,7 +80,8 @@ static void scope_known_files(struct known_files *files)
 	free(files->known.hashes);
 }
 
-/* A template has the name of its language instead of a file's name. */
+/* Whether a file is Python. The path of a template is the name of its language instead of a file
+ * name. */
 static bool is_python(const char *path, const char *language)
 {
 	static const char *const other[] = { ".cu", ".cuh", ".cpp", ".h", ".hpp", ".cc", ".c" };
@@ -159,7 +163,8 @@ static int by_shared(const void *left, const void *right)
 								  : by_submission(left, right);
 }
 
-/* Adds up the mentions of each candidate, and puts those that share most first. */
+/* Counts how often each candidate occurs, merges its entries, and puts those that share the most
+ * hashes first. */
 static size_t merge_candidates(struct candidate *candidates, size_t count)
 {
 	size_t kept = 0;
@@ -217,7 +222,8 @@ static int compare_with(struct database *db, struct arena *arena, const struct n
 			newcomer->leaderboard_id, (int64_t)percent);
 }
 
-/* Those of the same user do not count among the candidates. */
+/* Compares a submission with its candidates. Candidates of the same user do not count toward
+ * most_candidates. */
 static int compare(struct database *db, struct arena *arena, const struct newcomer *newcomer,
 	const struct sketch *sketch, struct error *error)
 {
@@ -299,8 +305,8 @@ static const struct column PAIR_COLUMNS[] = {
 #define PLACE_OF(user) \
 	"(SELECT MIN(r.place) FROM ranking r WHERE r.user_id = " user \
 	".id AND r.leaderboard_id = l.id AND r.task_version_id = l.task_version_id)"
-/* Of each two users the pair that shares most, and of equal pairs the first. Looks at the pairs
- * that share most. */
+/* For each two users the most similar pair; of equally similar ones the first. Looks only at the
+ * 2000 most similar pairs of the leaderboard. */
 static const struct statement PAIRS = SELECT(struct similar_pair, PAIR_COLUMNS,
 	"SELECT p.percent, p.submission_id, p.submitted_at_ms, p.other_id, p.other_at_ms, "
 	"u.name AS user, o.name AS other_user, " PLACE_OF("u") " AS place, " PLACE_OF(

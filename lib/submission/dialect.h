@@ -12,7 +12,8 @@ struct dialect {
 	const char *language; /* language of its tasks: "py", "cu" */
 };
 
-/* All dialects, then a row without a name. A language's first dialect is its default. */
+/* All dialects. The array ends with a row whose name is NULL. The first dialect of a language is
+ * its default. */
 extern const struct dialect dialects[];
 
 /* Guesses the dialect by the modules that a Python source imports. Never NULL. */

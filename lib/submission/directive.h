@@ -14,9 +14,9 @@ struct directives {
 };
 
 /* Reads the directives `#!POPCORN leaderboard NAME` and `#!POPCORN gpus A B`. `gpu` means the same
- * as `gpus`; GPUs are separated by spaces. Directives are in the first lines, which begin with `#`
- * or `//` in column 0; any other line, also an empty one, ends them. An unknown, repeated or empty
- * directive is ERROR_INPUT and names its line. */
+ * as `gpus`; GPUs are separated by spaces. Directives must be in the first lines, which begin with
+ * `#` or `//` in column 0. The first line that begins otherwise, even an empty one, ends them. An
+ * unknown, repeated or empty directive is ERROR_INPUT and names its line. */
 int directives_parse(
 	struct arena *arena, const char *source, struct directives *directives, struct error *error);
 

@@ -27,8 +27,8 @@ static const struct language *find_language(const char *name)
 	return &LANGUAGES[0];
 }
 
-/* The last part of the name as printable text: browsers may send a path, and other clients
- * anything. */
+/* The last part of the name as printable text, because browsers may send a path, and other clients
+ * any bytes. */
 static const char *clean_name(struct arena *arena, const char *name)
 {
 	const char *last = name;

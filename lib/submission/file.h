@@ -10,9 +10,10 @@
 enum { submission_most_bytes = 1000000 };
 
 struct submission_file {
-	const char *field;  /* the form field it came from: "file", or "code" for pasted code */
-	const char *name;   /* the last part of the name, printable; pasted code gets a name */
-	const char *source; /* UTF-8 without a NUL, not terminated */
+	const char *field; /* the form field it came from: "file", or "code" for pasted code */
+	/* the last part of the name, made printable; pasted code gets a fixed name */
+	const char *name;
+	const char *source; /* UTF-8 without a NUL, also not at its end */
 	size_t length;
 };
 

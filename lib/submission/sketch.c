@@ -8,8 +8,8 @@
 
 /* ---- tokens ---- */
 
-/* The words that say what the code does. Types and library functions are names, because another
- * name or a macro can stand for them. */
+/* Words that keep their identity. Types and library functions count as any other name, because
+ * another name or a macro can replace them. */
 static const char *const KEYWORDS[] = { "and", "as", "assert", "async", "await", "break", "case",
 	"class", "const", "continue", "def", "default", "del", "do", "elif", "else", "enum", "except",
 	"extern", "finally", "for", "from", "global", "goto", "if", "import", "in", "inline", "is",
@@ -46,7 +46,7 @@ static void skip_line(struct sketch_reader *reader)
 	reader->at = end ? end : reader->end;
 }
 
-/* Skips to the end of the text `end`, or to the end of the source. */
+/* Skips past the next occurrence of the text `end`, or to the end of the source. */
 static void skip_past(struct sketch_reader *reader, const char *end)
 {
 	for (; reader->at < reader->end; reader->at++)
@@ -61,13 +61,14 @@ static const char *long_quote(char quote)
 	return quote == '\'' ? "'''" : "\"\"\"";
 }
 
-/* In Python, and not in a string: '#' begins a comment, and three quotes a long string. */
+/* Whether Python's rules apply: `#` begins a comment, and three quotes begin a long string. They do
+ * not apply within a long string. */
 static bool reads_python(const struct sketch_reader *reader)
 {
 	return reader->is_python && !reader->is_inside;
 }
 
-/* A long string that is a statement documents the code. */
+/* Skips a long string that is a statement, because it only documents the code. */
 static bool skip_docstring(struct sketch_reader *reader)
 {
 	if (!reads_python(reader) || !reader->starts_line || reader->depth
@@ -131,7 +132,8 @@ static int read_number(struct sketch_reader *reader)
 	return token_number;
 }
 
-/* Reads a string on one line. Without an end on its line, the quote is a character. */
+/* Reads a string on one line. If its line has no closing quote, only the quote is read, as a
+ * character. */
 static int read_string(struct sketch_reader *reader)
 {
 	char quote = *reader->at;
@@ -143,7 +145,8 @@ static int read_string(struct sketch_reader *reader)
 	return reader->at++, quote;
 }
 
-/* A long string that is a value may hold CUDA C++, so its content counts. */
+/* Enters or leaves a long string that is a value. Its content counts, because it may be CUDA C++.
+ */
 static bool enter_or_leave(struct sketch_reader *reader)
 {
 	if (reader->is_inside && begins(reader, long_quote(reader->quote)))
@@ -200,7 +203,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-/* A growing list. Out of memory ends the process, as everywhere (lib/base/arena.h). */
+/* A growing list. If memory runs out, the process ends, as with arenas (lib/base/arena.h). */
 struct hashes {
 	uint64_t *items;
 	size_t count, room;
@@ -217,10 +220,12 @@ static void add_hash(struct hashes *list, uint64_t hash)
 	list->items[list->count++] = hash;
 }
 
-/* Winnowing: of each window the rightmost least hash, once. */
+/* Winnowing: keeps the smallest hash of each window, the rightmost of equal ones. A hash that is
+ * the smallest of several windows is kept once. */
 struct window {
 	uint64_t hashes[sketch_window];
-	size_t count, kept; /* hashes so far; number of the one kept last, from 1 */
+	/* number of hashes so far; number of the hash kept last, from 1; 0: none */
+	size_t count, kept;
 };
 
 static void slide(struct window *window, uint64_t hash, struct hashes *kept)
@@ -238,7 +243,7 @@ static void slide(struct window *window, uint64_t hash, struct hashes *kept)
 	}
 }
 
-/* Fewer hashes than a window are one window. */
+/* If the source has fewer hashes than a window, they form one window. */
 static void finish_window(const struct window *window, struct hashes *kept)
 {
 	if (!window->count || window->count >= sketch_window)
@@ -314,7 +319,8 @@ void sketch_make(struct sketch *sketch, const char *source, size_t length, bool 
 	free(list.items);
 }
 
-/* Of the least hashes of both together, as many as a sketch has, counts those that both have. */
+/* Takes the smallest hashes of both sketches together, at most sketch_most_hashes, and counts which
+ * share of them both have. */
 int sketch_resemblance(const struct sketch *a, const struct sketch *b)
 {
 	size_t i = 0, k = 0, shared = 0, all = 0;
