@@ -20,7 +20,8 @@ static const struct task_content *find_content(
 	return NULL;
 }
 
-/* A file may have several roles, and a sample may be expected in several modes. */
+/* Adds a file unless the set has it: a file may have several roles, and a sample may be expected in
+ * several modes. */
 static int add_once(
 	struct fileset *set, const char *path, const struct task_content *content, struct error *error)
 {
@@ -71,8 +72,8 @@ static int add_unused_stock(struct task_upload *made, struct error *error)
 	return rc;
 }
 
-/* Tries task.yml in `folder`, which is "" or ends with a slash. Returns whether the definition can
- * be read there. */
+/* Tries to put task.yml into `folder`, which is "" or ends with a slash. Returns whether the task
+ * can then be read without a fault. */
 static bool fits_folder(
 	const char *folder, const struct task_content *definition, struct task_upload *made)
 {
@@ -89,8 +90,9 @@ static bool fits_folder(
 	return true;
 }
 
-/* Sources are relative to the folder of task.yml, and Podium stores only their paths in the upload.
- * The folder is the one from which the sources can be found: the top, or one above a file. */
+/* Adds task.yml in the folder where it was uploaded. Podium does not store that folder, only the
+ * paths of the sources in the upload. The sources in task.yml are relative to it, so the right
+ * folder is the one from which they can be found: the top, or a folder that contains a file. */
 static int add_definition(
 	const struct task_content *definition, struct task_upload *made, struct error *error)
 {
@@ -104,8 +106,8 @@ static int add_definition(
 					arena_strndup(arena, path, (size_t)(slash + 1 - path)), definition, made))
 				return 0;
 	}
-	/* This Podium may be stricter than the one that stored the version. The author sees the faults.
-	 */
+	/* The definition fits nowhere. This version of Podium may be stricter than the one that stored
+	 * the task; the author then sees the faults. */
 	made->definition = DEFINITION_NAME;
 	return fileset_add(
 		&made->upload, DEFINITION_NAME, definition->bytes, definition->length, error);
@@ -120,8 +122,8 @@ static bool are_same(const struct task *a, const struct task *b)
 	return same;
 }
 
-/* Without task.yml, the upload must give the stored task: its cases may be those of a problem.py.
- */
+/* For a task without task.yml: checks that the upload alone gives the stored task. Its cases may
+ * have come from a problem.py, which Podium does not store. */
 static int find_single(const struct task *stored, struct task_upload *made, struct error *error)
 {
 	struct arena *arena = made->upload.arena;
@@ -212,8 +214,8 @@ static void write_description(struct buffer *out, const char *description)
 	}
 }
 
-/* The lines of the key and its value. The value ends before the next line that is not indented;
- * empty lines before that one are not part of it. */
+/* The lines of the key and its value. The value ends before the next line that is not indented.
+ * Empty lines before that line do not belong to it. */
 struct block {
 	const char *begin, *end;
 };

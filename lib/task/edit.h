@@ -1,14 +1,15 @@
-/* Edits the texts of a stored task: makes an upload of its files again, and replaces the
- * description in the text of a task.yml. */
+/* Edits a stored task: turns its files back into an upload, and replaces the description in the
+ * text of a task.yml. */
 #ifndef PODIUM_LIB_TASK_EDIT_H
 #define PODIUM_LIB_TASK_EDIT_H
 
 #include "lib/task/task.h"
 
-/* The files of a stored version in the form for task_check. */
+/* The files of a stored version, in the form that task_check takes. */
 struct task_upload {
 	struct fileset upload;
-	/* The version's own harness files, and those stock files that it does not use. */
+	/* The stock files as the version stored them, and the current ones for stock files that it does
+	 * not use. */
 	struct fileset stock;
 	const char *definition; /* path of task.yml, or of the single reference, in the upload */
 	bool is_single;         /* there is no task.yml */
@@ -31,11 +32,11 @@ void task_upload_replace(
 const char *task_replace_description(
 	struct arena *arena, const char *definition, const char *description);
 
-/* Like task_replace_description, with the description of another task.yml as it is written there.
- */
+/* Like task_replace_description, but takes the description as it is written in `source`, the text
+ * of another task.yml. */
 const char *task_copy_description(struct arena *arena, const char *definition, const char *source);
 
-/* Whether two descriptions differ in more than the line ends after the last line. */
+/* Whether two descriptions differ, other than in line ends at the end of the text. */
 bool task_descriptions_differ(const char *a, const char *b);
 
 #endif

@@ -82,8 +82,8 @@ static void hash_normalised(const char *bytes, size_t length, hash_text text)
 	sodium_bin2hex(text, sizeof(hash_text), digest, sizeof digest);
 }
 
-/* Whether the file was a stock file at its upload. The text of the file cannot tell, because a
- * newer Podium may have changed the stock file. */
+/* Whether the task took the file from the stock. The text of the file cannot tell, because a newer
+ * Podium may have changed the stock file. */
 static bool comes_from_stock(const struct task *task, const char *name)
 {
 	for (size_t i = 0; i < task->file_count; i++)
@@ -108,7 +108,8 @@ static bool is_stock_text(const char *name, const char *hash)
 	return false;
 }
 
-/* What the file `name` measures. `stock` names the stock file that the file may be a copy of. */
+/* The kind of harness of the file `name`. `stock` names the stock file of which the file may be a
+ * copy. */
 static enum harness_kind harness_kind(
 	const struct task *task, const struct fileset *files, const char *name, const char *stock)
 {
@@ -190,7 +191,7 @@ const char *engine_obstacle(const struct task *task, const struct fileset *files
  * of the task's own with the same function view(). */
 static bool has_device_data(const struct fileset *files)
 {
-	/* These files have no types of the task, but may use memory on the GPU. */
+	/* These files do not define the task's types, but may mention memory on the GPU. */
 	static const char *const others[] = { "utils.h", "eval.cu", "reference.cuh" };
 	for (size_t i = 0; i < files->count; i++)
 		if (!text_is_one_of(files->files[i].path, others, COUNT(others))

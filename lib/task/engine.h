@@ -4,8 +4,8 @@
  *
  * The engine `sealed` counts the work of the GPU: a launcher replays what the submission launched.
  * The engine `isolated` counts the call with its host code. Neither runs the task's harness. Podium
- * therefore chooses them only if the harness is the stock one, if the harness is known to measure
- * single calls too, or if the task's author asks for the engine. */
+ * therefore chooses them only in three cases: the harness is the stock one, the harness is known to
+ * measure single calls too, or the task's author asks for the engine. */
 #ifndef PODIUM_LIB_TASK_ENGINE_H
 #define PODIUM_LIB_TASK_ENGINE_H
 
@@ -31,11 +31,11 @@ struct engine_choice engine_on(struct engine_choice choice, const char *model);
  * no obstacle. */
 const char *engine_obstacle(const struct task *task, const struct fileset *files);
 
-/* The same for the sealed engine. */
+/* engine_obstacle for the sealed engine. */
 const char *engine_sealed_obstacle(const struct task *task, const struct fileset *files);
 
-/* How a task in CUDA C++ compiles its submission, by its main source: eval.cu, wrapped_kernel.cu or
- * single_main.cu. The isolated engine knows no other form. */
+/* How a task in CUDA C++ compiles its submission. The main source tells: eval.cu, wrapped_kernel.cu
+ * or single_main.cu. The isolated engine supports no other form. */
 enum engine_form { ENGINE_FORM_EVAL, ENGINE_FORM_WRAPPED, ENGINE_FORM_SINGLE, ENGINE_FORM_OTHER };
 enum engine_form engine_form(const struct task *task);
 

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A LATER member or list was added later, so it may be missing in older definitions. */
+/* A LATER member or list did not exist in earlier versions of Podium, so older definitions may lack
+ * it. */
 enum member_type {
 	TEXT_MEMBER,
 	OPTIONAL_TEXT_MEMBER,

@@ -39,8 +39,8 @@ struct sources {
 	const char *highest;  /* the source with the most levels */
 };
 
-/* Collects the texts below a node that could be paths of files above the folder. Reading one file
- * too many does no harm: the task reader decides later which texts are sources. */
+/* Collects the texts below a node that could be paths of files above the folder. A text that is no
+ * source does no harm: the file is read, and the task reader does not use it. */
 static void collect_texts(const struct yaml_node *node, struct sources *sources)
 {
 	for (const struct yaml_node *child = node->first; child; child = child->next)
@@ -87,7 +87,8 @@ static bool is_git_tree(const char *folder)
 	return access(path, F_OK) == 0;
 }
 
-/* The tree that the folder belongs to, as an absolute path without links. */
+/* Finds the tree that the folder belongs to, as an absolute path without links: see task_from_path.
+ */
 static int find_tree(
 	const char *folder, const char *root, char tree[static PATH_MAX], struct error *error)
 {

@@ -1,6 +1,6 @@
-/* Reads the problem.py beside a reference in C++. The assignments in problem.py become YAML, which
- * the reader of task.yml understands: lists, maps, numbers, True and texts look alike. Nothing is
- * run. */
+/* Reads the problem.py beside a reference in C++. Lists, maps, numbers, True and texts look alike
+ * in Python and in YAML. The assignments in problem.py are therefore copied as YAML, which the
+ * reader of task.yml understands. Podium never runs the file. */
 #include "lib/task/reader.h"
 
 #include "lib/base/buffer.h"

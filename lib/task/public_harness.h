@@ -1,5 +1,5 @@
-/* Private to lib/task: public harnesses that Podium knows, and what each one times as one
- * measurement. */
+/* Private to lib/task: public harnesses that Podium knows, and what each of them measures at a
+ * time. */
 #ifndef PODIUM_LIB_TASK_PUBLIC_HARNESS_H
 #define PODIUM_LIB_TASK_PUBLIC_HARNESS_H
 

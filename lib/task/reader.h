@@ -10,7 +10,8 @@
 #include "lib/base/yaml.h"
 #include "lib/task/task.h"
 
-/* The form of truth values in a case line; evaluations expect different ones. */
+/* How a case line writes truth values. Evaluations, the programs that test and time a submission,
+ * expect different forms: True, true or 1. */
 enum task_truth { TRUTH_PYTHON, TRUTH_LOWERCASE, TRUTH_NUMBERS }; /* True, true, 1 */
 
 struct task_reader {
@@ -39,7 +40,8 @@ typedef void task_key_read(struct task_reader *reader, const struct yaml_node *v
 struct task_key {
 	const char *name;
 	task_key_read *read;
-	size_t offset, count_offset; /* offsets of the members in the struct at `base` */
+	/* offsets of the value and of its count in the struct at `base` */
+	size_t offset, count_offset;
 	/* returns what is wrong with a text, as the end of a sentence, or NULL */
 	const char *(*rule)(const char *text);
 	int64_t least, most;        /* limits of a number */
@@ -73,8 +75,8 @@ const struct file *task_source(
 /* FOLDER/SOURCE with "." and ".." resolved. NULL if the path leads above the upload's top. */
 const char *task_resolve_path(struct arena *arena, const char *folder, const char *source);
 
-/* The content of `file` from the upload or the stock. NULL: the submission's slot or a missing
- * file. */
+/* Finds the content of `file` in the upload or in the stock. NULL: the file is the submission's
+ * slot, or is missing. */
 const struct file *task_file_content(
 	const struct task_reader *reader, const struct task_file *file);
 
@@ -87,19 +89,20 @@ const char *task_file_name_fault(const char *text);
 /* Reads tests or benchmarks as case lines for the evaluation. */
 task_key_read task_read_cases; /* const char **, size_t */
 
-/* Read the two forms of a definition into reader->task, or add faults. */
+/* Read a definition in one of its two forms into reader->task, a task.yml or a single reference, or
+ * add faults. */
 void task_read_yaml(struct task_reader *reader, const struct file *definition);
 void task_read_single(struct task_reader *reader, const struct file *reference_code);
 
 /* Reads a problem.py, whose assignments of plain values replace values of the task. The file is not
  * run. */
 void task_read_problem(struct task_reader *reader, const struct file *problem);
-/* Reads a problem.py that was converted to YAML. The allowed keys are those of task.yml that name
- * no file. */
+/* Reads the keys of a problem.py that was converted to YAML. Allowed are the keys of task.yml that
+ * name no file. */
 void task_read_problem_keys(struct task_reader *reader, const struct yaml_node *root);
 
-/* Finds the reference of an upload without a task.yml and sets reader->task's language. NULL:
- * none. */
+/* Finds the reference of an upload without a task.yml and sets the language of reader->task. NULL:
+ * there is none. */
 const struct file *task_find_single(struct task_reader *reader);
 
 /* The author's text at the top of a file: Python's docstring or C++'s first comment, without its
@@ -109,8 +112,8 @@ const char *task_docstring(struct arena *arena, enum task_language language, con
 /* Whether one of the task's own files declares `signature`. White space does not count. */
 bool task_declares(const struct task_reader *reader, const char *signature);
 
-/* Whether a file is an evaluation of the oldest form, which reports one score without tests or
- * benchmarks. The stock files score_eval.py and score_eval.cu run it. */
+/* Whether a file is an evaluation of the oldest form: it runs without tests and benchmarks and
+ * reports one score. The stock files score_eval.py and score_eval.cu run such a file. */
 bool task_is_score_evaluation(const struct file *file);
 
 /* If the task's own evaluation has this oldest form, adds the stock file that runs it. */

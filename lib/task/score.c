@@ -7,7 +7,7 @@
 double task_charge_noise(double *mean_ns, double *err_ns)
 {
 	double most_ns = 400 + 0.01 * *mean_ns, half_ns = interval_half_ns(*err_ns);
-	if (!(half_ns > most_ns)) /* also if the error is unknown */
+	if (!(half_ns > most_ns)) /* also true if the error is NAN */
 		return 0;
 	*mean_ns += half_ns;
 	*err_ns = most_ns / interval_standard_errors;

@@ -23,7 +23,8 @@
 
 enum { most_words = 9, most_files = 8 };
 
-/* Arrays of texts and files end with NULL. */
+/* What Podium assumes about a task without task.yml in one language. Arrays of texts and files end
+ * with NULL. */
 struct form {
 	const char *codes[most_words]; /* possible names of the reference */
 	/* words that the reference must contain for the stock evaluation */
@@ -136,7 +137,7 @@ static bool contains_word(const char *code, const char *word)
 	return false;
 }
 
-/* The text of the pattern's group in one of the code's lines, or NULL. */
+/* What the group of the pattern matches in the code, or NULL. */
 static const char *find_group(struct arena *arena, const char *code, const char *pattern)
 {
 	regex_t compiled;
@@ -150,8 +151,8 @@ static const char *find_group(struct arena *arena, const char *code, const char 
 		: NULL;
 }
 
-/* The file name under which `code` imports or includes the submission: train.py, train.cuh,
- * submission.py; or NULL. */
+/* The file name under which `code` imports or includes the submission, such as train.py, train.cuh
+ * or submission.py. NULL: it does not. */
 static const char *find_imported_slot(
 	struct arena *arena, enum task_language language, const char *code)
 {
@@ -363,8 +364,8 @@ static void add_program(struct single *single)
 	task->sources = copy_texts(single->reader->arena, sources, task->source_count);
 }
 
-/* A task's own evaluation takes no arguments, so the task has one case, which only names the
- * evaluation. */
+/* Sets the default cases. A task's own evaluation takes no arguments, so such a task has one case,
+ * which only names the evaluation. */
 static void add_cases(struct single *single)
 {
 	struct task *task = single->reader->task;

@@ -26,7 +26,7 @@ static bool is_word_byte(char byte)
 	return isalnum((unsigned char)byte) || byte == '_';
 }
 
-/* The text after `word`, if `text` begins with it and it ends there; else NULL. */
+/* If `text` begins with the whole word `word`, the text after it; otherwise NULL. */
 static const char *after_word(const char *text, const char *word)
 {
 	size_t length = strlen(word);
@@ -46,7 +46,7 @@ static const char *skip_blanks(const char *text)
 
 /* ---- the definition of a type ---- */
 
-/* The first character of `ends` that is outside (), [] and {}: there a definition ends. */
+/* Finds the first character of `ends` outside (), [] and {}, where a definition ends. */
 static const char *end_outside_brackets(const char *text, const char *ends)
 {
 	int depth = 0;
@@ -96,7 +96,8 @@ static const char *cpp_definition_end(const char *line, const char *name)
 	return NULL;
 }
 
-/* The definition of the type `name` in one of the sources, which `*where` gets; NULL: none. */
+/* Finds the definition of the type `name` in the sources. *where becomes the source that has it.
+ * NULL: none has. */
 static const char *find_definition(const struct sources *sources, enum task_language language,
 	const char *name, const struct source **where)
 {
@@ -138,7 +139,8 @@ static const char *word_at(struct arena *arena, const char *text)
 	return length && !isdigit((unsigned char)*text) ? arena_strndup(arena, text, length) : NULL;
 }
 
-/* The word after `before` in one of the sources, where `after`, if not '\0', follows it. */
+/* Finds the word after the text `before` in the sources. If `after` is not '\0', this character
+ * must follow the word. */
 static const char *word_between(const struct sources *sources, const char *before, char after)
 {
 	for (size_t i = 0; i < sources->count; i++) {

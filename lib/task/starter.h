@@ -9,8 +9,8 @@ struct task_starter {
 	/* One line: "def custom_kernel(data: input_t) -> output_t". NULL: the files do not tell. */
 	const char *signature;
 	const char *types; /* the definitions of input_t and output_t, as the task has them; or "" */
-	/* A file that fits the harness and fails with a sentence until the participant fills it in.
-	 * NULL: the signature is unknown. */
+	/* A first file that fits the harness. Until the participant fills it in, it fails with a
+	 * sentence. NULL: the signature is unknown. */
 	const char *code;
 };
 

@@ -26,8 +26,8 @@ enum {
 
 enum task_language { TASK_PY, TASK_CU };
 enum task_ranking_by { RANKING_BY_LAST, RANKING_BY_MEAN, RANKING_BY_GEOM };
-/* ENGINE_CHOOSE: the task's files decide (lib/task/engine.h). Older stored definitions have custom
- * where the author named no engine. */
+/* ENGINE_CHOOSE: the task's files decide (lib/task/engine.h). In older stored definitions, `custom`
+ * can also mean that the author named no engine. */
 enum task_engine { ENGINE_CUSTOM, ENGINE_ISOLATED, ENGINE_SEALED, ENGINE_CHOOSE };
 
 struct engine_choice {
@@ -40,7 +40,7 @@ struct task_file {
 	/* A path in the upload, "@SUBMISSION@", "@STOCK@" (the stock file of the same name) or
 	 * "@STOCK@:NAME" (the stock file NAME under another name). */
 	const char *source;
-	bool is_submission; /* the slot for the participant's file, without content */
+	bool is_submission; /* the participant's file, whose content comes later */
 };
 
 struct task_template {
@@ -93,8 +93,8 @@ struct task {
 	int64_t seed;
 	bool multi_gpu;
 	enum task_engine engine; /* what the author asks for */
-	/* The engine that the files decide. task_check and task_parse set it; it is no part of the
-	 * JSON. */
+	/* The engine that the files call for. task_check and task_parse set it. The JSON does not
+	 * contain it. */
 	struct engine_choice choice;
 	/* formulas over the case arguments (lib/task/formula.h); NULL: not given */
 	const char *flops, *bytes;
@@ -103,9 +103,9 @@ struct task {
 	const char *kernel_signature;
 	struct task_expected *expected;
 	size_t expected_count;
-	struct task_baseline *baselines; /* the speed-up is against the first one that has a time */
+	struct task_baseline *baselines; /* pages show speed-ups over the first one that has a time */
 	size_t baseline_count;
-	bool input_is_right; /* an answer that returns its input is right */
+	bool input_is_right; /* a submission that returns its input passes */
 };
 
 /* Reads the task from `upload`: task.yml, or else a single reference.py, .cuh, .cu or .cpp (also
@@ -163,7 +163,7 @@ size_t task_first_ranked(const struct task *task);
 const char *task_language_name(enum task_language language);       /* "py", "cu" */
 const char *task_ranking_by_name(enum task_ranking_by ranking_by); /* "last", "mean", "geom" */
 const char *task_engine_name(enum task_engine engine);             /* "sealed"; "" for CHOOSE */
-/* What an engine ("isolated", "custom") counts, in one sentence; "" for an unknown word. */
+/* One sentence that says what an engine ("isolated", "custom") measures; "" for an unknown word. */
 const char *engine_meaning(const char *engine);
 enum task_engine task_engine_from_name(const char *name); /* CHOOSE for other words */
 
@@ -181,9 +181,9 @@ int task_score(enum task_ranking_by ranking_by, const double *means, const doubl
  * (harness/isolated/statistics_rule.c). */
 double task_charge_noise(double *mean_ns, double *err_ns);
 
-/* Combines the ratios of two runs' cases with the weights of the score. Each case has its ratio, a
- * 95 % interval of the ratio, and the other run's time in ns, which `mean` needs for the weights.
- * The intervals are combined as logarithms. */
+/* Combines the ratios of the cases of two runs into one, with the weights that the score gives the
+ * cases. Each case has its ratio, a 95 % interval of the ratio, and the other run's time in ns,
+ * which `mean` needs for the weights. The intervals are combined as logarithms. */
 struct task_ratio {
 	double ratio, low, high, other_ns;
 };

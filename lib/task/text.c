@@ -8,8 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The first sign found in the text decides. An evaluation that compares with "true" gets lower
- * case, which also suits one that converts the word to lower case first. */
+/* The first of these signs that the text contains decides. An evaluation that compares with "true"
+ * gets lower case, which also suits one that first converts the word to lower case. */
 static const struct {
 	const char *sign;
 	enum task_truth truth;
@@ -42,7 +42,7 @@ static bool is_program(const struct task *task, const char *name)
 		|| text_is_one_of(name, task->sources, task->source_count);
 }
 
-/* Searches the program first, because another file may compare "True" with something else. */
+/* Searches the main program first, because another file may compare "True" with something else. */
 enum task_truth task_detect_truth(const struct task_reader *reader)
 {
 	const struct task *task = reader->task;
@@ -82,7 +82,7 @@ static struct task_file *find_own_file(const struct task_reader *reader, const c
 	return NULL;
 }
 
-/* May append to the task's lists, because they have room for one more element. */
+/* Appends to the task's lists, which have room for one more element. */
 void task_wrap_score_evaluation(struct task_reader *reader)
 {
 	struct task *task = reader->task;

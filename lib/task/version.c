@@ -75,8 +75,8 @@ static const struct column DEFINITION_COLUMNS[] = { TEXT(struct stored_definitio
 static const struct statement DEFINITION = SELECT(struct stored_definition, DEFINITION_COLUMNS,
 	"SELECT definition FROM task_versions WHERE id = ?");
 
-/* Members of the definition that no run depends on. A change of any other member, also of a future
- * one, makes a new version. `files` is compared without its sources, which are paths in the
+/* Members of the definition that no run depends on. A change of any other member, including future
+ * ones, makes a new version. The member `files` is compared without the paths of its sources in the
  * upload. */
 static const char *const INDEPENDENT_OF_RUNS[] = { "description", "templates", "gpus", "flops",
 	"bytes", "tolerance", "expected", "baselines", "kernel_signature", "input_is_right" };
@@ -102,7 +102,8 @@ static bool is_empty(const json_t *value)
 		|| (json_is_array(value) && !json_array_size(value));
 }
 
-/* Definitions stored by an older Podium lack newer members, which counts as empty. */
+/* A definition that an older Podium stored lacks newer members. A missing member equals an empty
+ * one. */
 static bool are_different(const json_t *a, const json_t *b)
 {
 	return !(is_empty(a) && is_empty(b)) && !(a && b && json_equal(a, b));
@@ -261,7 +262,9 @@ static const struct statement DELETE_READ_FILES =
 	COMMAND("DELETE FROM task_files WHERE task_version_id = ? AND role <> 'file'");
 static const struct statement DELETE_BASELINE =
 	COMMAND("DELETE FROM baselines WHERE task_version_id = ? AND role = ? AND path = ?");
-/* A file that has been timed already may become a baseline, or a sample again. */
+/* Asks rankings_settle (lib/ranking/ranking.h) to recompute the baselines. Does so if times were
+ * deleted, which the second parameter tells, or if a file that somebody has submitted already has
+ * become a baseline. */
 static const struct statement PUT_RANKING_DUE = COMMAND(
 	"UPDATE leaderboards l JOIN task_versions v ON v.leaderboard_id = l.id "
 	"SET l.ranking_due = TRUE WHERE v.id = ? AND (? OR EXISTS (SELECT 1 FROM task_files f "
@@ -269,7 +272,8 @@ static const struct statement PUT_RANKING_DUE = COMMAND(
 	"WHERE f.task_version_id = v.id AND f.role = 'baseline' AND NOT EXISTS "
 	"(SELECT 1 FROM baselines b WHERE b.task_version_id = v.id AND b.role = f.role "
 	"AND b.path = f.path)))");
-/* A foreign key keeps blobs that are in use; IGNORE suppresses that error. */
+/* Deletes a blob unless it is in use: then a foreign key makes the statement fail, and IGNORE
+ * suppresses that error. */
 static const struct statement DELETE_UNUSED_BLOB =
 	COMMAND("DELETE IGNORE FROM blobs WHERE sha256 = ?");
 
@@ -436,15 +440,17 @@ int task_engines_decide(struct database *db, struct error *error)
 	return rc;
 }
 
-/* Finishing jobs of one dry run read each other's results, so they take turns on the row of the
- * GPU. A write is needed, as in lib/ranking/ranked_job.c. */
+/* Jobs of one dry run that finish at the same time read each other's results. They therefore take
+ * turns by writing the row of the GPU; in a cluster a lock would not do (lib/ranking/ranked_job.c).
+ */
 static const struct statement TAKE_TURN =
 	COMMAND("UPDATE jobs j JOIN submissions s ON s.id = j.submission_id "
 			"JOIN leaderboard_gpus g ON g.leaderboard_id = s.leaderboard_id AND g.gpu = j.gpu "
 			"SET g.turn = g.turn + 1 WHERE j.id = ? AND s.dry_run");
 
-/* The jobs of the dry run on the GPU that count, see version.h. The order of the enum is that of
- * the engines, from the weakest to the strongest. A job that fell back has a reason. */
+/* The jobs of the dry run on the GPU that decide its engine; task_engine_tried in version.h says
+ * which. The column's ENUM lists the engines from the weakest to the strongest, so `engine + 0`
+ * sorts by strength. A job that fell back has an engine_reason. */
 #define COUNTED \
 	"FROM dry_run_entries mine JOIN dry_run_entries e ON e.dry_run_id = mine.dry_run_id " \
 	"JOIN jobs one ON one.id = ? " \
@@ -474,7 +480,7 @@ static const struct statement PUT_TRIED = COMMAND(
 	"AND r.engine <> found.engine) "
 	"ON DUPLICATE KEY UPDATE engine = VALUES(engine), reason = VALUES(reason)");
 
-/* Times of another engine do not compare with the ranking's. */
+/* Deletes baselines that another engine timed, because they cannot be compared with the ranking. */
 static const struct statement DELETE_BASELINES =
 	COMMAND("DELETE b FROM jobs one JOIN submissions s ON s.id = one.submission_id "
 			"JOIN task_engines e ON e.task_version_id = s.task_version_id AND e.gpu = one.gpu "

@@ -52,7 +52,7 @@ const char *task_comparison_words(struct arena *arena, const struct task_compari
 int task_draft_insert(struct database *db, const struct task_draft *draft, int64_t leaderboard_id,
 	int64_t created_by, int64_t *version_id, struct error *error);
 
-/* Reads the engines of a version. The first row, whose `gpu` is "", is for all models without a row
+/* Reads the engines of a version. The first row has "" as `gpu` and is for all models without a row
  * of their own. A sealed version also has a row for the CPU from the start. Count 0: an older
  * podium-web has stored the version, and `podium-admin migrate` has not run since. */
 struct task_engine_row {
@@ -61,8 +61,8 @@ struct task_engine_row {
 int task_engines_read(struct database *db, struct arena *arena, int64_t version_id,
 	struct task_engine_row **rows, size_t *count, struct error *error);
 
-/* Chooses and stores the engine of versions that have none, because an older Podium stored them. A
- * version whose definition cannot be read is left out. */
+/* Chooses and stores the engine of versions that have none, because an older Podium stored them.
+ * Skips a version whose definition cannot be read. */
 int task_engines_decide(struct database *db, struct error *error);
 
 /* Call this in the transaction that finishes a job. If it belongs to a dry run, stores the

@@ -40,7 +40,8 @@ static const char *flag_fault(const char *text)
 	return NULL;
 }
 
-/* An absolute folder is on the machine that runs the task, for example an installed library. */
+/* An absolute path names a folder on the machine that runs the task, for example of an installed
+ * library. */
 static const char *include_fault(const char *text)
 {
 	return strcmp(text, ".") == 0
@@ -567,11 +568,12 @@ static bool has_cases(const struct yaml_node *root, const char *key)
 	const struct yaml_node *list = yaml_find(root, key);
 	return list
 		&& (list->count
-			|| list->kind != YAML_LIST); /* a value that is not a list already has a fault */
+			/* a value that is not a list has a fault already */
+			|| list->kind != YAML_LIST);
 }
 
-/* A formula needs a value for every benchmark, because the page shows each one's share of the
- * peak. */
+/* Adds a fault unless the formula has a value for every benchmark. The page shows the share of the
+ * peak for each of them. */
 static void check_formula(
 	struct task_reader *reader, const struct yaml_node *root, const char *key, const char *formula)
 {
