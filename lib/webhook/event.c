@@ -29,7 +29,8 @@ struct event_statements {
 	struct statement tell, deliver;
 };
 
-/* A webhook sends to others than those who see the results during a freeze. */
+/* Anybody may read what a webhook sends, so the event leaves out a verdict that a freeze withholds.
+ */
 #define IS_WITHHELD SQL_IS_WITHHELD("l", "j")
 static const struct event_statements JOB_DONE = {
 	TELL("job", "l.id", "j.id",
@@ -42,7 +43,8 @@ static const struct event_statements JOB_DONE = {
 #define JOIN_RANKING \
 	"JOIN ranking r ON r.leaderboard_id = s.leaderboard_id " \
 	"AND r.task_version_id = s.task_version_id AND r.gpu = j.gpu AND r.user_id = s.user_id "
-/* A result counts with the time of its file (lib/ranking/file_time.h). */
+/* Joins the time of the result's file, which counts as the time of the result
+ * (lib/ranking/file_time.h). */
 #define JOIN_FILE \
 	"JOIN file_times f ON f.task_version_id = s.task_version_id AND f.gpu = j.gpu " \
 	"AND f.sha256 = s.file_sha256 "
@@ -58,8 +60,8 @@ static const struct event_statements RANKED = {
 	DELIVER("ranked"),
 };
 
-/* In the table `records`, the times of line 0 fall from record to record. The fastest row besides
- * this job's is therefore the previous record. */
+/* BEFORE finds the record before this job's. In line 0 of the table `records`, times fall from
+ * record to record, so the fastest row of another job is the previous record. */
 #define LINE(record) \
 	record ".leaderboard_id = s.leaderboard_id AND " record \
 		   ".task_version_id = s.task_version_id AND " record ".gpu = j.gpu AND " record \
@@ -74,7 +76,7 @@ static const struct event_statements RANKED = {
 		"JOIN submissions o ON o.id = b.submission_id JOIN file_times p " \
 		"ON p.task_version_id = o.task_version_id AND p.gpu = b.gpu AND p.sha256 = " \
 		"o.file_sha256 ")
-/* The record's user is the first who sent the file. */
+/* The user of a record is the first one who sent the file. */
 #define JOIN_RECORD \
 	"JOIN records e ON e.job_id = j.id AND e.line = 0 JOIN users holder ON holder.id = e.user_id "
 static const struct event_statements RECORD = {
@@ -182,8 +184,8 @@ static const struct statement INSERT_STATE =
 static const struct statement UPDATE_STATE =
 	COMMAND("UPDATE webhook_told SET is_open = ? WHERE leaderboard_id = ? AND is_open <> ?");
 
-/* A leaderboard that was hidden has not ended, so hiding writes no event. If several programs
- * check, only one sees the UPDATE change the row. */
+/* Hiding a leaderboard writes no event, because it has not ended. If several programs check, only
+ * one of them sees the UPDATE change the row. */
 static int tell_change(struct database *db, void *context, struct error *error)
 {
 	const struct changed *changed = context;
@@ -212,7 +214,8 @@ int webhook_tell_changes(struct database *db, struct error *error)
 #define CONTEST_DATA \
 	"'contest', c.name, 'title', c.title, 'starts_at', " ISO("c.starts_at") ", 'ends_at', " ISO( \
 		"c.ends_at")
-/* Prefers a problem that everybody sees. */
+/* Chooses the problem that stands for the contest: the first public one, else the first that is not
+ * hidden. */
 #define FROM_CONTEST \
 	"FROM contests c JOIN leaderboards l ON l.id = (SELECT p.leaderboard_id " \
 	"FROM contest_problems p JOIN leaderboards b ON b.id = p.leaderboard_id " \

@@ -45,8 +45,8 @@ int webhook_tell_announced(struct database *db, int64_t announcement_id, struct 
 int webhook_tell_changes(struct database *db, struct error *error);
 
 /* Call this in the transaction that notes a contest's start or end, or declares its standings
- * final. The event goes to the site's webhooks and to those of the contest's first visible problem,
- * which stands for the contest. */
+ * final. The event goes to the site's webhooks, if they may see the problem, and to the webhooks of
+ * one problem: the first public one, or else the first that is not hidden. */
 enum webhook_contest_event {
 	WEBHOOK_CONTEST_STARTED,
 	WEBHOOK_CONTEST_ENDED,
@@ -55,7 +55,7 @@ enum webhook_contest_event {
 int webhook_tell_contest(
 	struct database *db, enum webhook_contest_event event, int64_t contest_id, struct error *error);
 
-/* SQL condition: webhook `hook` may receive events of a leaderboard. */
+/* SQL condition: the webhook `hook` may receive events of the leaderboard. */
 #define SQL_MAY_HEAR(hook, leaderboard) \
 	"((" hook ".leaderboard_id = " leaderboard ".id AND " leaderboard ".visibility <> 'hidden') " \
 	"OR (" hook ".leaderboard_id IS NULL AND " SQL_IS_PUBLIC(leaderboard) "))"

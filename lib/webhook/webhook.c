@@ -97,7 +97,7 @@ static const struct statement RESUME =
 			"WHERE id = ? AND state <> 'active'");
 static const struct statement CHANGE =
 	COMMAND("UPDATE webhooks SET name = ?, events = ? WHERE id = ?");
-/* MariaDB assigns from left to right. */
+/* MariaDB assigns from left to right, so old_secret gets the secret before it is replaced. */
 static const struct statement ROTATE =
 	COMMAND("UPDATE webhooks SET old_secret = IF(? > 0, secret, NULL), "
 			"old_secret_until = IF(? > 0, UTC_TIMESTAMP(3) + INTERVAL ? HOUR, NULL), secret = ? "
@@ -246,10 +246,11 @@ struct edit {
 	const struct actor *actor;
 	const struct webhook *webhook;     /* NULL while it is created */
 	const struct webhook_order *order; /* set only to create one */
-	const struct statement *change;    /* of an existing one, by its id; or NULL */
-	const char *unchanged;             /* sentence for a change without effect; or NULL */
-	const char *name;                  /* new name, if events is not 0 */
-	int64_t events;                    /* new events; 0: unchanged */
+	/* statement that changes an existing webhook by its ID, or NULL */
+	const struct statement *change;
+	const char *unchanged; /* sentence for a change without effect; or NULL */
+	const char *name;      /* new name; used only if events is not 0 */
+	int64_t events;        /* new events; 0: unchanged */
 	const char *secret;
 	int64_t hours; /* for which the old secret stays in use */
 	int64_t id;

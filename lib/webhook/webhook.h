@@ -20,7 +20,7 @@ enum {
 	webhook_most_failures = 30
 };
 
-/* The events a webhook may subscribe to, as bits of webhooks.events. */
+/* The events to which a webhook may subscribe, as bits of webhooks.events. */
 enum webhook_event_bit {
 	HEARS_RECORD = 1,
 	HEARS_RANKED = 2,
@@ -36,7 +36,7 @@ enum webhook_event_bit {
 	HEARS_ALL = 2047
 };
 struct webhook_event_kind {
-	const char *group, *name, *meaning; /* a group has consecutive kinds */
+	const char *group, *name, *meaning; /* kinds of one group are next to each other */
 	enum webhook_event_bit bit;
 	const char *here; /* the meaning for a webhook of one leaderboard; NULL: the same */
 };
@@ -63,8 +63,8 @@ struct webhook {
 	int64_t old_secret_until_ms; /* TIME_NULL: there is only one secret */
 };
 
-/* The waiting deliveries `d` of the webhook `h`. The index is forced, because with outdated
- * statistics MariaDB might read the whole table. */
+/* SQL: the waiting deliveries `d` of the webhook `h`. The index is forced, because MariaDB with
+ * outdated statistics might read the whole table. */
 #define SQL_DELIVERIES_THAT_WAIT \
 	"FROM webhook_deliveries d FORCE INDEX (webhook_deliveries_due) " \
 	"WHERE d.webhook_id = h.id AND d.state = 'waiting'"
@@ -76,9 +76,9 @@ int webhook_list(struct database *db, struct arena *arena, int64_t leaderboard_i
 int webhook_find(struct database *db, struct arena *arena, int64_t id, struct webhook *webhook,
 	struct error *error);
 
-/* The webhooks that are off, or whose last three attempts failed, of the leaderboards that a user
- * created; for an admin all. A part of a bundle with two parameters: the user, and whether the user
- * is an admin. */
+/* The webhooks that are off or whose last three attempts failed, on the leaderboards that a user
+ * created; an admin gets all. A statement for a bundle with two parameters: the user, and whether
+ * the user is an admin. */
 extern const struct statement webhooks_failing;
 
 /* The address without its secret part: "https://chat.example.org/…". */
@@ -124,8 +124,8 @@ int webhook_delete(struct database *db, struct arena *arena, const struct webhoo
 int webhook_rotate(struct database *db, struct arena *arena, const struct webhook *webhook,
 	int64_t hours, const struct actor *actor, webhook_secret secret, struct error *error);
 
-/* Whether `secret` is the webhook's. The page that shows a new secret gets it from a cookie, and
- * checks it with this function. */
+/* *answer: whether `secret` is the webhook's. The page that shows a new secret gets it from a
+ * cookie, and checks it with this function. */
 int webhook_has_secret(struct database *db, struct arena *arena, int64_t id, const char *secret,
 	bool *answer, struct error *error);
 
