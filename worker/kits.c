@@ -10,12 +10,13 @@
 
 enum {
 	look_every_ms = 10 * 1000,
-	/* Versions for a model, the newest first. podium-run's folder has room for twice as many. */
+	/* Only the newest versions for a GPU model get their kits in advance. podium-run's folder keeps
+	 * twice as many (kit_store_most). */
 	most_versions = 8,
 };
 
-/* Jobs that build kits have numbers above all jobs of the queue. Each has its own, because the
- * verdict of a cancelled one comes later. */
+/* A job that builds a kit has a number above all numbers in the queue. Each build gets a new
+ * number, because the verdict of a cancelled build may arrive during the next build. */
 #define FIRST_KIT_JOB (INT64_C(1) << 52)
 
 struct version {

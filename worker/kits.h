@@ -45,11 +45,11 @@ struct kits { /* of one slot */
 /* Call it when the slot has no job: starts a build, or notices that one has ended. */
 void kits_idle(struct kits *kits);
 
-/* Ends the build. A later one starts anew. */
+/* Cancels the build. A later call of kits_idle starts it again from the beginning. */
 void kits_cancel(struct kits *kits);
 
-/* Call it before a job is sent to podium-run: ends the build unless the job needs the kit. In that
- * case podium-run starts the job when it has built the kit. */
+/* Call it before a job is sent to podium-run: cancels the build unless the job needs that kit. If
+ * it does, podium-run first finishes the build and then starts the job. */
 void kits_yield(struct kits *kits, const struct assignment *assignment);
 
 /* Call it when podium-run has started, because it knows no kits yet. */

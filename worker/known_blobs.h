@@ -1,6 +1,6 @@
-/* The large blobs of plans (worker/plan_store.h) that the database has because this slot has stored
- * them. podium-run sends none of them again: a library's image has many MiB, and its kernels are in
- * the plans of many submissions. */
+/* The large blobs of plans (worker/plan_store.h) that this slot has recently stored in the
+ * database. podium-run need not send them again: a library's image has many MiB, and the plans of
+ * many submissions use its kernels. */
 #ifndef PODIUM_WORKER_KNOWN_BLOBS_H
 #define PODIUM_WORKER_KNOWN_BLOBS_H
 
@@ -16,11 +16,13 @@ struct known_blobs { /* all zero at first */
 	size_t count; /* of all so far; the list is a ring */
 };
 
-/* Notes the hashes of an array, whose blobs were stored with a result. */
+/* Adds the blobs that were stored with a result. `hashes` is an array of their SHA-256 as hex
+ * digits. */
 void known_blobs_note(struct known_blobs *known, const json_t *hashes);
 
-/* The hashes that were noted in the last half hour, as an array. podium-admin deletes no blob that
- * a worker has stored or seen in the last day. The caller owns the array. */
+/* Returns the hashes that were added in the last half hour, as an array that the caller owns. The
+ * database still has these blobs: Podium deletes no blob that a worker has stored or seen in the
+ * last day. */
 json_t *known_blobs_json(const struct known_blobs *known);
 
 #endif

@@ -13,7 +13,7 @@ enum {
 	part_bytes = 512 * 1024,
 	gzip_head_bytes = 10,
 	gzip_tail_bytes = 8,
-	most_figures_bytes = 2 << 20, /* about 500 for each node */
+	most_figures_bytes = 2 << 20, /* about 500 bytes for each node */
 	hash_bytes = crypto_hash_sha256_BYTES,
 };
 _Static_assert(hash_bytes == (int)plan_hash_bytes, "both are SHA-256");
@@ -26,7 +26,8 @@ bool plan_store_is_part(const json_t *event)
 	return strcmp(name, "plan") == 0 || strcmp(name, "blob") == 0;
 }
 
-/* The event of the first part becomes the file: its member "base64" becomes an array. */
+/* Turns the event of the first part into the file: its member "base64" becomes an array with an
+ * element for each part. */
 static json_t *begin_file(json_t *event)
 {
 	json_t *list = json_array();
@@ -98,8 +99,8 @@ static int read_size(const json_t *file, int64_t most, int64_t *size, struct err
 			member_text(file, "event"), (long long)most);
 }
 
-/* A download copies the deflated bytes of a gzip into a zip, so the header must have its plain
- * form. */
+/* Accepts only a gzip header without optional fields. A download skips a header of 10 bytes and
+ * copies the deflated bytes after it into a zip. */
 static int unpack(const json_t *file, const struct packed *packed, int64_t size, struct buffer *out,
 	struct error *error)
 {
@@ -123,7 +124,8 @@ static const struct column KNOWN_COLUMNS[] = { INTEGER(struct known, size),
 static const struct statement KNOWN = SELECT(struct known, KNOWN_COLUMNS,
 	"SELECT size, seen_at < UTC_TIMESTAMP(3) - INTERVAL 1 HOUR AS is_old FROM plan_blobs "
 	"WHERE sha256 = ?");
-/* podium-admin deletes blobs without a plan, but none that a worker saw in the last day. */
+/* Podium deletes blobs that no plan uses, but none that a worker has seen in the last day
+ * (lib/database/retention.c). */
 static const struct statement SEE =
 	COMMAND("UPDATE plan_blobs SET seen_at = UTC_TIMESTAMP(3) WHERE sha256 = ?");
 static const struct statement PUT_BLOB =
@@ -148,7 +150,7 @@ static int find_blob(struct database *db, struct arena *arena, const unsigned ch
 	if (!known.is_old)
 		return 0;
 	rc = database_execute(db, &SEE, error, "b", sha256, (size_t)hash_bytes);
-	*is_known = !rc && database_affected(db); /* else it was deleted a moment ago */
+	*is_known = !rc && database_affected(db); /* no row: Podium has just deleted the blob */
 	return rc;
 }
 
@@ -267,7 +269,8 @@ static json_t *kernel_json(const struct plan_kernel *kernel)
 	return node;
 }
 
-/* The product may exceed 64 bits, and only pages show it. */
+/* Makes `bytes` a real number, because the product of the sizes may exceed 64 bits. Only pages show
+ * it. */
 static json_t *bytes_json(const char *kind, double bytes)
 {
 	return json_pack("{s:s, s:f}", "kind", kind, "bytes", bytes);
@@ -289,8 +292,8 @@ static json_t *node_json(const struct plan_node *node)
 	return json_pack("{s:s}", "kind", "empty");
 }
 
-/* plans.nodes, also if it is too long for pages; the caller frees the text. NULL: the figures are
- * wrong. */
+/* Returns the JSON for plans.nodes, even if it is too long for pages. NULL: the figures are
+ * invalid. The caller frees the JSON. */
 static char *nodes_text(const struct plan *plan, const char *figures, size_t length)
 {
 	json_t *nodes = json_array(), *list = json_loadb(figures, length, 0, NULL), *one;
@@ -346,7 +349,7 @@ static int put_uses(struct database *db, const struct place *place, const struct
 	return rc;
 }
 
-/* The text is stored as a blob, because most cases of a submission have the same. */
+/* Stores the plan's JSON as a blob, because most cases of a submission have the same plan. */
 static int put_text(struct database *db, struct arena *arena, const unsigned char *sha256,
 	const char *text, size_t length, struct error *error)
 {

@@ -1,8 +1,10 @@
-/* Stores plans (harness/sealed/plan.h) and the blobs that they need, once their parts are together.
- * Checks every byte that podium-run sends: what it recorded comes from a submission.
+/* Stores plans (harness/sealed/plan.h) and the blobs that they need. podium-run sends each of
+ * them in parts, and the worker first joins the parts. The worker checks every byte, because
+ * podium-run has recorded the contents from a submission.
  *
- * plans.nodes is what pages show, so that they need not read plans. It is empty if it would be too
- * long for a page, otherwise an array with one object for each node:
+ * The column plans.nodes has what pages show of a plan, so that they need not read the plan itself.
+ * The column is empty if it would be too long for a page. Otherwise it is a JSON array with one
+ * object for each node:
  *
  *	kind               "kernel", "memset", "copy" or "empty"
  *	name               of a kernel; a long one is cut and ends with a part of its SHA-256
@@ -33,13 +35,15 @@ enum {
 /* Whether the event is a part of a plan or blob. */
 bool plan_store_is_part(const json_t *event);
 
-/* Adds the part in `event` to the file in *file, which is NULL before the first part. Returns the
- * number of parts that are missing; 0: the file is complete, or its parts are not in order, which
- * the functions below refuse. Takes the caller's reference to `event`. */
+/* Adds the part in `event` to the plan or blob in *file, which is NULL before the first part.
+ * Returns how many parts are still missing. 0: the file is complete, or it has too many parts or
+ * parts in a wrong order; the functions below refuse such a file. Takes the caller's reference to
+ * `event`. */
 int64_t plan_store_add(json_t **file, json_t *event);
 
 /* Store a complete file, in the caller's transaction. ERROR_SYSTEM with a sentence: podium-run has
- * sent something wrong, and nothing is stored. A blob that the database has is not unpacked. */
+ * sent something wrong, and the caller must roll back. A blob that the database already has is not
+ * unpacked again. */
 int plan_store_blob(
 	struct database *db, struct arena *arena, const json_t *file, struct error *error);
 int plan_store(struct database *db, struct arena *arena, int64_t job_id, const json_t *file,

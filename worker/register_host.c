@@ -73,7 +73,8 @@ static int make_folder(const char *path, struct error *error)
 		: 0;
 }
 
-/* Returns false for a value that the file cannot hold: it has one line a value and no quoting. */
+/* Returns false for a value that the file cannot hold: the file has one line for each value and no
+ * quoting. */
 static bool put_setting(struct buffer *text, const char *key, const char *value)
 {
 	buffer_printf(text, "%s = %s\n", key, value);

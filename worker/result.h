@@ -32,7 +32,7 @@ struct result {
 	/* The verdict blames this machine; such a verdict is not stored. */
 	bool machine_failed;
 	char reason[1024]; /* the verdict's reason, one sentence */
-	/* Zygotes that podium-run had started by the verdict; SQL_NULL_INTEGER: unknown. */
+	/* How many zygotes podium-run had started by the verdict; SQL_NULL_INTEGER: unknown. */
 	int64_t zygotes;
 };
 

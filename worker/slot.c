@@ -25,7 +25,8 @@ enum {
 	check_every_ms = 1000, /* interval of health checks */
 	/* How long a place stays out of service after Slurm refused it an allocation. */
 	refused_again_ms = 60 * 1000,
-	/* Another Podium has the device's lock even while it looks for a job, for its poll_ms. */
+	/* Pages show that the slot waits for the device's lock only after this time plus poll_ms. Even
+	 * without a job, another worker on this machine has the lock for poll_ms at a time. */
 	locked_out_after_ms = 2000,
 	cancel_ms = 15 * 1000, /* how long podium-run may take to end a cancelled job */
 };

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 enum {
-	/* time for a prolog, importing torch, and a second job in the same Slurm job */
+	/* Added to a Slurm job's time limit: for the cluster's prolog, for importing torch, and for a
+	 * second job. */
 	start_ms = 5 * 60 * 1000,
 	most_words = 24 + 2 * slurm_most_words,
 };
@@ -65,7 +66,7 @@ int slurm_launch(const struct slurm_launch *launch, struct runner *runner,
 	if (!srun)
 		return fail(error, ERROR_SYSTEM,
 			"There is no srun on the PATH; install Slurm's programs (Debian: slurm-client).");
-	if (setpriv) { /* srun then ends with a killed worker, even while it waits in the queue */
+	if (setpriv) { /* ends srun when the worker is killed, even while srun waits for GPUs */
 		add_word(&words, setpriv);
 		add_word(&words, "--pdeathsig=TERM");
 		add_word(&words, "--");
