@@ -68,7 +68,7 @@ int compile_cu_program(struct run *run, struct stage *stage, const struct nvcc *
 	struct process_result *result = arena_alloc(run->arena, sizeof *result);
 	if (!stage->is_quiet)
 		stage_tell_begin(run, stage, &process);
-	if (kind != COMPILED_EVAL) /* the page shows nvcc's command */
+	if (kind != COMPILED_EVAL) /* run the faster script, but show nvcc's command on the page */
 		process.arguments = nvcc_script_words(nvcc);
 	int rc = stage_try_program(run, stage, &process, result, error);
 	if (!stage->is_quiet)

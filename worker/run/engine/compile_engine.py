@@ -1,7 +1,7 @@
 """Compiles the engines' Python files to bytecode, for the build.
 
 compile_engine.py OUT FILE...    makes OUT/FILEc for each FILE, and OUT/harness/bytecode.tag: the
-                                 version of Python, as the names of bytecode have it
+                                 tag of this Python in names of bytecode, such as cpython-311
 """
 
 import os
@@ -10,8 +10,8 @@ import sys
 
 out, *paths = sys.argv[1:]
 for path in paths:
-	# podium-run writes source and bytecode together, so the interpreter need not compare them. An
-	# import replaces the name of the file by its path.
+	# podium-run writes source and bytecode together, so the interpreter need not compare them. The
+	# bytecode needs no path of the source (dfile), because an import sets it.
 	py_compile.compile(
 		path,
 		f"{out}/{path}c",

@@ -145,9 +145,10 @@ static double case_figure(
 	return results->untimed ? NAN : results_number(one, value);
 }
 
-/* A case's error: 1.96 times the error is half of its 95 % interval. The judge reports it so. A
- * harness reports a standard error, which Student's t turns into half of the interval. One run
- * shows no error. A harness that reports an error of one run has found it in another way. */
+/* Returns a case's error in ns, such that 1.96 times the error is half of the 95 % interval. A
+ * judge already reports this error. A harness reports the standard error of its runs, and Student's
+ * t gives half of the interval. A single run has no standard error. If a harness still reports one,
+ * it has found the error in another way, and the error counts as it is. */
 static double case_err(const struct run *run, const struct result_case *one)
 {
 	const double most_freedom = 1000; /* from here on, the distribution is normal */
@@ -302,8 +303,9 @@ static void charge_noise(
 				extra_ns / 1000));
 }
 
-/* A time that cannot be told from nothing counts as the least that can. The case keeps its own
- * figures, because the review compares them with the hardware's limit. */
+/* If the time is too short to measure on this device, scores the shortest time that can be measured
+ * (lib/gpu/floor.h) and says so in the case's message. The case keeps its own figures, because the
+ * review compares them with the hardware's limit. */
 static void raise_to_floor(const struct run *run, struct result_case *one, double *mean_ns)
 {
 	const double floor_ns = floor_resolved_ns(run->job->device.model);
@@ -410,8 +412,8 @@ static int compile_for_next_engine(
 	return rc ? rc : evaluation_reopen_stage(run, evaluation, error);
 }
 
-/* Runs the cases with the job's engine. If that engine cannot, only a dry run continues, with the
- * next weaker one: a dry run finds out which engine can run a task. */
+/* Runs the cases with the job's engine. If that engine cannot run them, a dry run continues with
+ * the next weaker one, to find out which engine can run the task. Other jobs fail. */
 static int run_cases(struct run *run, struct evaluation *evaluation, struct error *error)
 {
 	int rc = 0;
@@ -484,8 +486,8 @@ static void set_internal_error(struct judgement *judgement, const struct error *
 	buffer_text(&judgement->message, error->text);
 }
 
-/* `next` is the stage that the same programs may also run; NULL: none. Returns the last stage that
- * ran. */
+/* Runs a stage. Its programs may then also run the stage `next` (NULL: none). Returns the last
+ * stage that ran. */
 static const struct stage *run_stage(
 	struct run *run, struct stage *stage, struct stage *next, struct profiler *profiler)
 {
@@ -538,8 +540,8 @@ static size_t list_stages(const struct job *job, struct arena *arena, struct sta
 	return count;
 }
 
-/* Returns the timed stage that follows a test stage, or NULL. The isolated engine runs such a pair
- * of stages with the same programs, unless the timed stage runs several times. */
+/* Returns the timed stage that follows a test stage, or NULL. The isolated and the sealed engine
+ * run such a pair of stages with the same programs, unless the timed stage runs several times. */
 static struct stage *find_next(
 	const struct job *job, struct stage *stages, size_t count, size_t index)
 {

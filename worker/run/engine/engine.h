@@ -12,8 +12,8 @@
 #include "worker/run/profile/gauge.h"
 #include "worker/run/profile/profile.h"
 
-/* One run of a harness or judge: its cases, the results that it reports, and what was sent of them.
- */
+/* One run of a harness or judge: its cases, the results that it reports, and which events about
+ * them were sent. */
 struct evaluation {
 	struct run *run;
 	const struct stage_kind *kind;

@@ -59,8 +59,8 @@ static const char *const OF_JUDGE[] = { "judge.py", "podium_cases.py", "podium_e
 /* Likewise, the files that only a builder gets. */
 static const char *const OF_BUILDER[] = { "builder.py", "podium_constants.py" };
 
-/* Copies a library that podium-run has loaded. A worker bundle has libraries that the machine, and
- * so a sandbox, lacks. `symbol`: a function of the library. */
+/* Copies the library that contains the function `symbol` and that podium-run has loaded. A worker
+ * bundle brings libraries that the machine lacks, and a sandbox shows only the machine's. */
 static int write_library(int stage, const void *symbol, struct error *error)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -104,8 +104,8 @@ static bool is_for(const struct file *file, enum engine_role role)
 	return is_judge || !text_is_one_of(file->name, OF_JUDGE, COUNT(OF_JUDGE));
 }
 
-/* Writes the bytecode where the importing interpreter looks for it. One of another version does not
- * find it, and compiles the source. */
+/* Writes the bytecode to the place where an interpreter of the same version looks for it. An
+ * interpreter of another version does not find it, and compiles the source. */
 static int write_bytecode(int stage, const struct file *file, struct error *error)
 {
 	char path[120];

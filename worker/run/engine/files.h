@@ -10,7 +10,7 @@ enum engine_role {
 	ROLE_CONTESTANT,
 	ROLE_SEALED_JUDGE,
 	ROLE_BUILDER,
-	ROLE_RECORDER, /* the libraries of a builder alone, for tasks in CUDA C++ */
+	ROLE_RECORDER, /* only the builder's libraries: in CUDA C++, nvcc compiles the builder */
 	ROLE_LAUNCHER
 };
 

@@ -101,7 +101,8 @@ static int fill_py_part(
 	return rc ? rc : write_submission(run->job, part, who, error);
 }
 
-/* The builder of a cu task is compiled, and loads the recorder. */
+/* Writes the engine's files for a program of a CUDA C++ task: the launcher, and the recorder that
+ * the builder loads. The other programs are compiled with the engine's code. */
 static int fill_cu_engine(
 	const struct run *run, const struct workspace *part, enum program who, struct error *error)
 {
@@ -136,7 +137,8 @@ static int fill_cu_part(
 		"submission.so", error);
 }
 
-/* Whether the judge also makes the plans of a ranked run, to say if one of them cannot be made. */
+/* Whether the judge of a test also makes the plans of the ranked benchmarks, to warn if one of them
+ * cannot be made. */
 static bool foresees(const struct run *run)
 {
 	return is_sealed(run) && run->job->mode == JOB_TEST && run->job->task->benchmark_count > 0;
@@ -287,9 +289,9 @@ static struct process describe_program(
 		.zygote = &run->zygotes[has_submission(who) ? ZYGOTE_SUBMISSION : ZYGOTE_JUDGE],
 		.nice = stage_nice(run, evaluation->stage, who == PROGRAM_JUDGE),
 		.is_trusted = !has_submission(who),
-		/* When the rival's channel closes, the judge measures the submission alone. When a
-		 * builder's closes, calls begin. The channel therefore stays open until the sandbox is
-		 * empty. */
+		/* The judge continues when it sees a closed channel. After a rival's, it measures the
+		 * submission alone; after a builder's, it starts the calls. The channel therefore stays
+		 * open until no process is left in the sandbox. */
 		.holds_channel = who == PROGRAM_RIVAL || who == PROGRAM_RIVAL_LAUNCHER
 			|| (is_sealed(run) && who == PROGRAM_ENTRY),
 		.view = { .gpus = job->device.uuid, .programs = { job->python, job->nvcc } },
@@ -302,10 +304,11 @@ static struct process describe_program(
 
 /* ---- the outcome ---- */
 
-/* Whether the judge said before its first case that the engine cannot run the task or record the
- * submission's calls, in a job that may try the next engine. The sealed engine needs more of the
- * machine, such as CUPTI, so also whether it failed itself. For CUDA C++, the compile stage finds
- * out earlier whether the task can be split. */
+/* Whether to run the stage again with the next weaker engine. The job must allow it, and the judge
+ * must have said before its first case that the engine cannot run the task or cannot record the
+ * submission's calls. In the sealed engine, a failure of the judge itself counts too, because the
+ * engine needs more of the machine, such as CUPTI. The isolated engine needs this only for Python:
+ * for CUDA C++, the compile stage has already found out whether the task can be split. */
 static bool falls_back(
 	const struct run *run, const struct stage *stage, const struct process_result *judge)
 {
@@ -361,8 +364,8 @@ static const char *find_declared(const char *at, const char *end, const char *na
 	return NULL;
 }
 
-/* Adds the line of the submission in CUDA C++ that declares the kernel in a sentence. The builder
- * has no source. (In Python, builder.py names the line.) */
+/* If the sentence names a kernel of a CUDA C++ submission, adds the line that declares the kernel.
+ * The builder cannot add it, because it has no source. In Python, builder.py names the line. */
 static void add_line(const struct run *run, struct buffer *sentence)
 {
 	static const char noun[] = "kernel ", mark[] = "__global__",
@@ -375,7 +378,7 @@ static void add_line(const struct run *run, struct buffer *sentence)
 	const char *source = arena_strndup(run->arena, job->submission, job->submission_length);
 	named += strlen(noun);
 	named = plain_name(run->arena, arena_strndup(run->arena, named, strspn(named, letters)));
-	/* Each search ends at the next mark, so a file reads in linear time. */
+	/* Each search ends at the next __global__, so all searches together read the source once. */
 	for (const char *at = strstr(source, mark), *next; *named && at && !found; at = next) {
 		at += strlen(mark);
 		next = strstr(at, mark);
@@ -387,8 +390,8 @@ static void add_line(const struct run *run, struct buffer *sentence)
 		buffer_printf(sentence, " The kernel is in %s, line %zu.", job->slot, line);
 }
 
-/* The page shows the judge's exit code, or the submission's own if the submission ended on its own.
- */
+/* Stores how the stage ended. The page shows the judge's exit code, or the submission's if the
+ * submission's end made the stage fail. */
 static void note_end(
 	struct stage *stage, const struct process *processes, const struct process_result *ended)
 {
@@ -511,9 +514,9 @@ static int run_programs(struct series *series, struct evaluation *evaluation, st
 	return process_run_all(processes, ended, count, error);
 }
 
-/* Sends the stage's events "stage", "log" and "conditions", which waited until it was certain that
- * the custom engine does not repeat the stage. If the stage runs several times, the log has the
- * output of the first run and of a failed one. */
+/* Sends the stage's events "stage", "log" and "conditions". They had to wait until it was certain
+ * that no weaker engine repeats the stage. If the stage runs several times, the log has the output
+ * of the first run and of a failed one. */
 static void tell_outcome(const struct series *series, struct stage *stage)
 {
 	if (!stage->begun)

@@ -251,8 +251,9 @@ static int reopen_stage(struct run *run, const struct stage *stage, struct error
 
 /* ---- the kit ---- */
 
-/* In the sealed engine, the contestant is the builder. The last two are linked with submissions;
- * one that is not needed is empty. */
+/* The files of a kit. In the sealed engine, KIT_CONTESTANT is the builder. Submissions are linked
+ * with the object files KIT_ENTRY and KIT_WRAPS. An object file that the task's form or the engine
+ * does not need is empty. */
 enum { KIT_JUDGE, KIT_CONTESTANT, KIT_ENTRY, KIT_WRAPS, KIT_PROGRAMS };
 static const char *const KIT_NAMES[] = { "judge.out", "contestant.out", "entry.o", "wraps.o" };
 
@@ -260,7 +261,7 @@ struct kit {
 	unsigned char key[kit_key_bytes]; /* hash of the command line and the task's files */
 	uint64_t used;                    /* the number of the last request; 0: this place is empty */
 	char *obstacle;                   /* why the kit cannot be built; NULL: it was built */
-	bool is_passing; /* the obstacle is this machine's and temporary, not the task's */
+	bool is_passing; /* the obstacle may pass, so the next job builds the kit again */
 	struct compiled programs[KIT_PROGRAMS];
 };
 
@@ -412,8 +413,9 @@ static const char *identify_compilers(struct run *run, struct stage *stage, cons
 		(long long)file.st_size, (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
 }
 
-/* The key of a kit in the store: a hash of all that it is built from and with. A podium-run whose
- * own part of the kit differs has another key. NULL: the store cannot be used. */
+/* Returns a kit's key in the store: a hash of nvcc's flags, of the task's files, of the compilers,
+ * and of the files that podium-run adds. A podium-run that adds other files therefore does not use
+ * the kits of this one. NULL: the store cannot be used. */
 static const unsigned char *make_store_key(
 	struct run *run, struct stage *stage, const struct nvcc *nvcc, const unsigned char *key)
 {
@@ -470,7 +472,8 @@ static int build_kit(struct run *run, struct stage *stage, const struct nvcc *nv
 	const char *obstacle = read_obstacle(run->arena, task_engine_name(run->engine), result);
 	if (obstacle)
 		kit->obstacle = copy_bytes(obstacle, strlen(obstacle));
-	/* A build ahead of all jobs may have failed for want of memory: the first job tries again. */
+	/* A build in advance (JOB_KIT) may have failed for lack of memory, so the first job that needs
+	 * the kit tries again. */
 	kit->is_passing = obstacle && (result->ending != PROCESS_EXITED || run->job->mode == JOB_KIT);
 	struct compiled programs[KIT_PROGRAMS];
 	if (obstacle || (rc = read_kit(run, programs, error)))
@@ -503,7 +506,8 @@ static int make_kit(struct run *run, struct stage *stage, const struct nvcc *nvc
 		fill_kit(kit, programs);
 		return 0;
 	}
-	/* A program looks only for new messages, and the cancellation may have ended the one before. */
+	/* A cancellation may have ended the previous program. The next one would not notice that
+	 * message: a running program is stopped only when a new message arrives. */
 	if (inbox_look(run->inbox))
 		return fail(error, ERROR_SYSTEM, "The job was cancelled.");
 	int rc = store_key ? reopen_stage(run, stage, error) : 0;

@@ -15,9 +15,9 @@
 #include "worker/run/engine/stage.h"
 
 /* Compiles the submission, and the kit if there is none yet, into run->programs. A job of the mode
- * "kit" compiles only the kit. If the task
- * cannot be split, the job fails. If the job may fall back, run->engine becomes a weaker one
- * instead, and run->engine_reason says why. */
+ * "kit" compiles only the kit. If the task cannot be split into judge and contestant, the job
+ * fails. If the job may fall back, run->engine becomes a weaker one instead, and run->engine_reason
+ * says why. */
 int isolated_cu_compile(struct run *run, struct stage *stage, struct error *error);
 
 /* In compile_cu.c: runs nvcc as the stage's program, with its events and its verdict. If the

@@ -268,8 +268,8 @@ void judge_compiler(
 
 /* ---- the isolated engine ---- */
 
-/* The judge's exit codes except 0, JUDGE_WRONG, JUDGE_LOSS and JUDGE_RIVAL_LOSS. Without a
- * sentence, the judge blames a submission and says why. */
+/* The judge's exit codes except 0, JUDGE_WRONG, JUDGE_LOSS and JUDGE_RIVAL_LOSS. For a code without
+ * a sentence, the judge itself reports why it blames a submission. */
 static const struct judge_code {
 	int code;
 	enum verdict verdict;
@@ -381,8 +381,8 @@ static void judge_launcher(const struct process *process, const struct process_r
 	append_last_words(&out->message, result);
 }
 
-/* Judges the side whose end the judge reported. A builder that has left as it should is not what
- * was lost, so then its launcher is. */
+/* Judges the side whose end the judge reported. In the sealed engine, a side has two programs: the
+ * launcher is judged if it ended badly, else the builder. */
 static void judge_loss(const struct process processes[static PROGRAMS],
 	const struct process_result ended[static PROGRAMS], enum side side,
 	const struct results *results, struct judgement *out)
@@ -466,8 +466,8 @@ static void judge_by_ending(const struct process *process, const struct process_
 	out->machine_failed = judge->out_of_memory;
 }
 
-/* Whether the judge had said everything and was tracing plans when it ended early. Then only the
- * times of the plans' nodes are missing. */
+/* Whether the judge had reported all results and was only tracing plans when it failed. In that
+ * case only the times of the plans' nodes are missing. */
 static bool was_tracing(const struct process processes[static PROGRAMS],
 	const struct process_result *judge, const struct results *results)
 {

@@ -130,7 +130,7 @@ bool kit_store_read(struct kit_store *store, const unsigned char key[static kit_
 		unlinkat(store->folder, name, 0);
 		return false;
 	}
-	/* Records the last use for prune_folder. */
+	/* Records the last use for look_through. */
 	utimensat(store->folder, name, NULL, AT_SYMLINK_NOFOLLOW);
 	return true;
 }

@@ -1,11 +1,11 @@
-/* A folder where podium-run keeps the programs that it builds from a CUDA
- * C++ task (isolated_cu.h), so that a new podium-run need not build them again. Several podium-runs
- * may share the folder. It keeps the most recently used kits.
+/* A folder where podium-run keeps kits, the programs that it builds from a CUDA C++ task
+ * (isolated_cu.h), so that a new podium-run need not build them again. Several podium-runs may
+ * share the folder. The folder keeps the most recently used kits.
  *
  * Only podium-run's user may enter the folder, and no sandbox shows it. A file holds a digest of
- * its key and of its programs: a torn or exchanged file counts as missing. A store that fails only
- * costs time, so no function here reports an error. The first use opens the folder, so that a
- * podium-run without a CUDA C++ job leaves none. */
+ * its key and of its programs, so a damaged or exchanged file counts as missing. A store that fails
+ * only costs time, so no function here reports an error. The first use creates the folder, so a
+ * podium-run without a CUDA C++ job creates none. */
 #ifndef PODIUM_WORKER_RUN_ENGINE_KIT_STORE_H
 #define PODIUM_WORKER_RUN_ENGINE_KIT_STORE_H
 

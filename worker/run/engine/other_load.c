@@ -8,7 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The columns of the line "cpu" in proc(5). "guest" is a part of "user". */
+/* Adds up the columns of the line "cpu" (proc(5)) in which a CPU was not idle. Leaves out "guest",
+ * which is a part of "user". */
 bool load_read(const char *text, double *ticks)
 {
 	double user, nice, system, idle, iowait, irq, softirq, steal;

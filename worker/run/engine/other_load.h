@@ -5,15 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What was used up to a moment. */
+/* The CPU time that was used up to one moment. */
 struct load {
-	double all_s, own_s; /* CPU time of the machine; of podium-run and its finished children */
+	double all_s, own_s; /* of all programs; of podium-run and its finished children */
 	int64_t at_ms;       /* clock_ms */
 };
 
 struct load load_now(void);
 
-/* The CPUs that others used on average; 0: none, or unknown. */
+/* How many CPUs other programs used on average between the two moments; 0: none, or unknown. */
 double load_of_others(const struct load *before, const struct load *after);
 
 /* Reads the ticks of all CPUs that were not idle from `text`, the beginning of /proc/stat. False:

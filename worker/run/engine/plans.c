@@ -19,21 +19,23 @@
 #include <unistd.h>
 
 enum {
-	/* of a saved plan: its text as JSON, in which every quote has a backslash, and figures */
+	/* The largest file of a saved plan. The file has the plan's JSON as a string, in which every
+	 * quote takes a backslash, and the figures. */
 	most_saved_bytes = 3 * plan_most_bytes,
 	hex_length = 2 * plan_hash_bytes,
 	most_packed_bytes = 256 << 20, /* of a plan with its blobs; a job may store less */
 	most_answer_bytes = 1 << 17,
-	most_traced_ns = 2000000000, /* of a call; tracing all plans may take 10 s */
+	most_traced_ns = 2000000000, /* a node that ends later in its call has no times */
 	most_shown_kernels = 32,
-	most_versions = 1000, /* in Triton's cache */
-	most_cubins = 256,    /* that are read there */
+	most_versions = 1000, /* entries that are read in each folder of a cache */
+	most_cubins = 256,    /* that are read in Triton's cache */
 	most_extensions = 16, /* of torch, that are read */
 	most_extension_bytes = 16 << 20,
 	most_names_bytes = 16 * 1024, /* of one command line */
 };
 
-/* A name from the judge's file, which the reference's code could have changed. */
+/* Reads the name of a blob, its SHA-256 as hex digits. False if it is none: the name comes from a
+ * file of the judge, which the task's reference could have changed. */
 static bool read_hash(const char *hex, unsigned char hash[static plan_hash_bytes])
 {
 	size_t length = 0;
@@ -44,7 +46,7 @@ static bool read_hash(const char *hex, unsigned char hash[static plan_hash_bytes
 
 static int send_blob(struct run *run, int folder, const char *hex, struct error *error)
 {
-	cleanup_arena struct arena *arena = arena_new(); /* a blob may be large */
+	cleanup_arena struct arena *arena = arena_new(); /* frees a large blob before the job ends */
 	unsigned char hash[plan_hash_bytes];
 	const char *bytes;
 	size_t length;
@@ -104,7 +106,7 @@ static void show_image(struct code *code, const char *hex, const char *names)
 	if (!read_hash(hex, hash)
 		|| folder_read(code->folder, hex, sass_most_image_bytes, arena, &bytes, &length, &error))
 		return;
-	/* It is there if an earlier plan has another kernel of the image. */
+	/* The file exists if an earlier plan has another kernel of this image. */
 	if (faccessat(run->workspace.run, file, F_OK, 0)
 		&& folder_write(run->workspace.run, file, bytes, length, 0444, &error))
 		return;
@@ -149,9 +151,9 @@ static void send_code(
  *
  * Triton keeps what it compiles in the builder's cache: NAME.ptx and NAME.cubin, in a folder for
  * each version of a kernel. torch's load_inline keeps NAME/NAME.so there, into which nvcc has put
- * PTX. The submission can write anything there, and it is only shown. */
+ * PTX. The submission can write anything there, so Podium only shows these files. */
 
-/* Appends the PTX whose cubin is the image of a kernel in a plan. */
+/* Appends the PTX in `file` if the cubin beside it is the image of a kernel in a plan. */
 static void add_ptx(struct code *code, int version, const char *file, struct buffer *text)
 {
 	cleanup_arena struct arena *arena = arena_new();
@@ -258,13 +260,13 @@ static void send_ptx(struct code *code, const struct stage *stage)
 
 /* ---- the plans of a task in CUDA C++ ----
  *
- * Their judge reads no JSON. It saves the plan's file and the launcher's answers as they are
- * (save_plan and end_trace in harness/sealed/sealed_side.h). These functions write the files that
- * the judge of a Python task writes, into a folder of podium-run's. */
+ * The judge of such a task reads no JSON. It saves the plan's file and the launcher's answers as
+ * they are (save_plan and end_trace in harness/sealed/sealed_side.h). The functions below turn them
+ * into the files that the judge of a Python task writes, in a folder that belongs to podium-run. */
 
 /* The launcher's answers about a plan. */
 struct answers {
-	const char *figures, *times; /* of PLAN, and of TRACE */
+	const char *figures, *times; /* the answers to PLAN and to TRACE (harness/sealed/launch.h) */
 	size_t figures_bytes, times_bytes;
 };
 
@@ -318,8 +320,8 @@ static json_t *figures_of(const json_t *nodes, const struct answers *answers)
 	return list;
 }
 
-/* Writes a blob under its hash, which is also that of the plan: the launcher has compared them, and
- * the reference's code could have changed the file since. */
+/* Writes a blob to a file that is named after its hash. Compares the hash with the plan's again,
+ * although the launcher has done so: the task's reference could have changed the file since. */
 static int unpack_blob(
 	int folder, const struct plan_blob *blob, const char *bytes, json_t *list, struct error *error)
 {
@@ -332,7 +334,7 @@ static int unpack_blob(
 	json_array_append_new(list, json_string(hex));
 	return faccessat(folder, hex, F_OK, 0)
 		? folder_write(folder, hex, bytes, blob->bytes, 0444, error)
-		: 0; /* an earlier plan has it, too */
+		: 0; /* an earlier plan has the same blob */
 }
 
 static int unpack_blobs(int folder, const struct plan *plan, const char *file, size_t length,

@@ -11,13 +11,13 @@
 #include <string.h>
 
 enum {
-	/* Fewer runs if they took so long. */
+	/* After least_runs runs, no run starts that would end later than this. */
 	enough_ms = 30 * 1000,
 	least_runs = 3,
 };
-/* How much of the stage's time limit the runs may take. */
+/* The share of the stage's time limit that all runs together may take. */
 static const double most_share = 0.8;
-/* How many CPUs others may use before the result says so. */
+/* How many CPUs other programs may use before the result mentions them. */
 static const double unseen_cpus = 0.25;
 
 bool repetition_applies(const struct job *job, const struct stage_kind *kind)
@@ -62,7 +62,8 @@ static int by_size(const void *left, const void *right)
 
 double repetition_middle(double *times, size_t count, double *half)
 {
-	/* The standard error of a median of normal values relative to that of their mean. */
+	/* By the number of values: the standard error of the median of normal values, relative to the
+	 * standard error of their mean. */
 	static const double error_of_median[] = { 0, 0, 1, 1.160, 1.092, 1.198 };
 	_Static_assert(
 		COUNT(error_of_median) == repetition_most_runs + 1, "one error for each number of runs");
@@ -84,8 +85,8 @@ static void set_number(
 	one->values[value] = arena_printf(run->arena, "%.17g", number);
 }
 
-/* What happens to the runs' values of a case. The other values are those of the run whose time is
- * the middle one. */
+/* The values of a case that are joined from all runs. join_case computes the time and its interval.
+ * All other values come from the run with the median time. */
 static const struct {
 	enum result_value value;
 	double (*join)(double a, double b);

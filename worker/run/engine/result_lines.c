@@ -118,7 +118,7 @@ static const struct value_rule {
 	bool (*accepts)(const char *value); /* NULL: any text */
 	const char *wanted;
 	bool is_long;  /* may continue over several lines */
-	bool of_judge; /* a judge's, ignored from a harness */
+	bool of_judge; /* only a judge reports it; ignored from a harness */
 } VALUES[] = {
 	[RESULT_SPEC] = { .name = "spec" },
 	[RESULT_STATUS] = { .name = "status", .accepts = is_status, .wanted = "pass or fail" },

@@ -1,5 +1,5 @@
 /* Private to worker/run/engine: the lines `key: value` that a harness, or the judge of the isolated
- * engine, writes to POPCORN_FD.
+ * or the sealed engine, writes to POPCORN_FD.
  *
  * The submission shares at least a user, and often a process, with a harness. The parser is
  * therefore as strict as honest harnesses allow. It accepts known keys, plausible times, indices
@@ -73,7 +73,7 @@ struct results {
 	const char *const *specs; /* the case lines that the harness was given */
 	size_t count;
 	bool untimed;              /* profiled benchmarks: a case passes without figures */
-	bool is_judge;             /* the writer is a judge of the isolated engine */
+	bool is_judge;             /* a judge writes the lines, not a harness */
 	struct result_case *cases; /* `count` of them */
 	/* A test that a timed stage reports: a widely used CUDA harness reports a wrong answer in a
 	 * ranked run as its test 0. */
