@@ -16,7 +16,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* JSON may write one byte as six, so these limits keep every event far below its limit of 1 MiB. */
+/* These limits keep every event below its limit of 1 MiB, although JSON may write one byte of a
+ * text as six, and base64 writes three bytes of a file as four. */
 enum {
 	most_text_bytes = 16 * 1024,
 	log_piece_bytes = 64 * 1024,
@@ -290,7 +291,7 @@ void event_artifact(struct events *events, int position, const char *name, const
 	send_file(events, event, gzip, length);
 }
 
-/* The file of the event is the plan's text and then the figures. */
+/* The event's file has the plan's JSON and directly after it the figures' JSON. */
 int event_plan(struct events *events, int position, size_t index, const char *text, size_t length,
 	const json_t *figures, struct error *error)
 {

@@ -18,8 +18,8 @@ struct events {
 	/* The secret seed, which is masked in every text; "": none. */
 	char secret[24];
 	bool lost; /* the reader is gone */
-	/* An object with the hashes of the job's blobs so far, and of those that the reader knows; or
-	 * NULL. */
+	/* The blobs that need not be sent: an object with the hash of each blob that was sent in this
+	 * job or that the reader has. NULL: none. */
 	json_t *sent_blobs;
 };
 
@@ -29,7 +29,7 @@ struct case_event {
 	const char *spec, *message;
 	enum verdict verdict;
 	double runs, mean_ns, std_ns, err_ns, best_ns, worst_ns; /* NAN: not measured */
-	double floor_ns; /* counts in the score instead of mean_ns, which is below it; else NAN */
+	double floor_ns; /* replaces a shorter mean_ns in the score; NAN: mean_ns counts */
 	/* Only from the isolated engine: */
 	double median_ns, low_ns, high_ns, constant_ns, own_ns, gap_ns, blocks, repeated;
 	double rival_ns, ratio, ratio_low, ratio_high;
@@ -94,9 +94,9 @@ int event_plan(struct events *events, int position, size_t index, const char *te
 void event_know_blobs(struct events *events, const json_t *hashes);
 bool event_has_blob(const struct events *events, const char *hex);
 
-/* Bytes that plans of this job need: an image or the content of a variable. Sends each blob once a
- * job, so the caller need not remember any. The worker drops those that the database has. `sha256`
- * has 32 bytes, and is checked there. The caller keeps `bytes`. */
+/* Sends a blob, bytes that plans of this job need: an image or the content of a variable. Sends
+ * each blob once a job, so the caller need not remember any. The worker checks `sha256`, which has
+ * 32 bytes, and drops the blobs that the database has. The caller keeps `bytes`. */
 int event_blob(struct events *events, const unsigned char *sha256, const void *bytes, size_t length,
 	struct error *error);
 

@@ -33,9 +33,9 @@ struct job {
 	struct device device;
 	struct task *task;
 	enum task_engine engine;   /* not ENGINE_CHOOSE */
-	const char *engine_reason; /* why it is custom; NULL: not said */
-	/* Whether the job may continue with the custom engine when the isolated one cannot run the
-	 * task. Only dry runs may: all that they run is the task author's. */
+	const char *engine_reason; /* why `engine` is custom; NULL: the message does not say */
+	/* Whether the job may continue with the next weaker engine when its engine cannot run the task.
+	 * Only dry runs may, because they run nothing but files of the task's author. */
 	bool may_fall_back;
 	struct fileset files; /* the task's, without the submission; plain paths */
 	const char *slot;     /* the submission's file name in the task */

@@ -102,7 +102,7 @@ struct variables variables_for_judge(struct arena *arena, const struct job *job,
 	struct variables variables = variables_for_harness(arena, job, workspace);
 	variables_set(&variables, "PODIUM_TIME_LIMIT_S", limits_s);
 	set_number(&variables, "PODIUM_MEMORY_MIB", workspace->host->most_memory_bytes >> 20);
-	variables_set(&variables, "OMP_WAIT_POLICY", "PASSIVE"); /* see zygote.c */
+	variables_set(&variables, "OMP_WAIT_POLICY", "PASSIVE"); /* threads that wait use no CPU time */
 	if (!workspace->host->stands[WALL_PROC])
 		variables_set(&variables, "PODIUM_HIDE", "1");
 	if (!job->device.is_cpu)

@@ -10,7 +10,8 @@
 struct variables variables_for_compiler(
 	struct arena *arena, const struct job *job, const struct workspace *workspace);
 
-/* For a contestant of the isolated engine: adds the device and the caches. */
+/* For the programs of the isolated and the sealed engine except the judge: adds the device and the
+ * caches. */
 struct variables variables_for_contestant(
 	struct arena *arena, const struct job *job, const struct workspace *workspace);
 
@@ -18,9 +19,9 @@ struct variables variables_for_contestant(
 struct variables variables_for_harness(
 	struct arena *arena, const struct job *job, const struct workspace *workspace);
 
-/* For a judge of the isolated engine: adds its time limits, the memory limit and the UUID of the
- * GPU. `limits_s` has a number of seconds for each case file, such as "120 180". Where the sandbox
- * has no wall for /proc, also tells the judge to hide its memory. */
+/* For a judge: adds its time limits, the memory limit and the UUID of the GPU. `limits_s` has a
+ * number of seconds for each case file, such as "120 180". Where the sandbox has no wall for /proc,
+ * also tells the judge to hide its memory. */
 struct variables variables_for_judge(struct arena *arena, const struct job *job,
 	const struct workspace *workspace, const char *limits_s);
 

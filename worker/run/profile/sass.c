@@ -5,7 +5,8 @@
 enum { limit_ms = 10 * 1000 };
 static const uint64_t most_memory_bytes = UINT64_C(4) << 30;
 
-/* podium-run keeps only the ends of an output, but all of a result pipe. */
+/* Sends cuobjdump's output to the result pipe: take_text gets all bytes of that pipe, while
+ * podium-run keeps only the beginning and the end of the standard output. */
 static const char TO_PIPE[] = "exec \"$@\" >&3";
 
 static bool take_text(void *context, const char *bytes, size_t length)
@@ -16,7 +17,7 @@ static bool take_text(void *context, const char *bytes, size_t length)
 	return length < room;
 }
 
-/* cuobjdump starts nvdisasm, which lies beside it. */
+/* Puts cuobjdump's folder first in PATH: cuobjdump starts nvdisasm, which is in the same folder. */
 static const char *const *find_environment(
 	struct arena *arena, const struct process *like, const char *cuobjdump)
 {
@@ -47,7 +48,7 @@ static void append_output(struct buffer *text, struct arena *arena, const struct
 	struct process_result *result = arena_alloc(arena, sizeof *result);
 	bool is_good = process_run(&process, result, NULL) == 0
 		&& ((result->ending == PROCESS_EXITED && result->code == 0)
-			|| result->ending == PROCESS_REFUSED); /* the text is full */
+			|| result->ending == PROCESS_REFUSED); /* take_text has stopped it at the limit */
 	if (!is_good)
 		text->length = before;
 }

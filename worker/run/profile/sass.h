@@ -11,15 +11,14 @@ enum {
 	sass_most_image_bytes = 2 << 20, /* larger images, such as torch's, take seconds */
 };
 
-/* Appends the code of some kernels of a cubin to `text`. `names`: of the kernels, with commas
- * between them. `like`: a process with the host, folder and view of the program that runs here; the
- * function writes the cubin into its folder as `image`. Appends nothing if cuobjdump fails: the
- * cubin may be anything. Cuts the text at sass_most_bytes. */
+/* Appends the code of some kernels of a cubin to `text`. `names` are the kernels' names, separated
+ * by commas. cuobjdump runs with the host, folder, view and environment of `like`. The caller has
+ * written the cubin into that folder as `image`. Appends nothing if cuobjdump fails: the cubin may
+ * be anything. Cuts the text at sass_most_bytes. */
 void sass_append(struct buffer *text, struct arena *arena, const struct process *like,
 	const char *cuobjdump, const char *names, const char *image);
 
-/* Likewise appends all PTX in a program or library, which lies in the process's folder as `file`.
- */
+/* Likewise appends all PTX in a program or library, which the caller has written as `file`. */
 void sass_append_ptx(struct buffer *text, struct arena *arena, const struct process *like,
 	const char *cuobjdump, const char *file);
 

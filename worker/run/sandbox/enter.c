@@ -52,8 +52,9 @@ const char *sandbox_join(const struct sandbox_entry *entry, const int places[SAN
 	return NULL;
 }
 
-/* The kernel accepts one change in 0.1 s, unless root makes it. Errors are ignored: a kernel
- * without autogroup needs no change. */
+/* Sets the niceness of the process's session. Tries several times, because the kernel accepts only
+ * one such change in 0.1 s, except from root. Errors are ignored: a kernel without autogroup needs
+ * no change. */
 static void set_session_nice(int nice)
 {
 	enum { tries = 50, pause_ns = 10 * 1000 * 1000 };
@@ -67,8 +68,8 @@ static void set_session_nice(int nice)
 	close(file);
 }
 
-/* A short turn, if the kernel knows it (since Linux 6.12): with it, a thread that wakes need not
- * wait until another thread's turn of about 3 ms is over. Errors are ignored. */
+/* Asks the kernel for a short time slice (since Linux 6.12). A thread that wakes up then need not
+ * wait for the end of another thread's time slice of about 3 ms. Errors are ignored. */
 static void shorten_turn(int nice)
 {
 	struct {

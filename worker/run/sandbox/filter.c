@@ -52,7 +52,8 @@ static const struct rule RULES[] = {
 	NEVER("perf_event_open"),
 	NEVER("userfaultfd"),
 	NEVER("fanotify_init"),
-	/* Would report when a program of another sandbox opens or runs a shown file. */
+	/* inotify would report when a program in another sandbox opens or runs a file that this sandbox
+	 * also shows. */
 	NEVER("inotify_add_watch"),
 	NEVER("lookup_dcookie"),
 	ALWAYS("io_uring_setup", ENOSYS),

@@ -29,9 +29,9 @@ int64_t priority_wait_ms(const struct priority *priority)
 	return priority->next_ms < 0 ? -1 : left_ms > 0 ? left_ms : 0;
 }
 
-/* See autogroup in sched(7): the file says "/autogroup-4711 nice -19". A kernel without it has no
- * such file. Unless podium-run is root, the kernel accepts one change in 0.1 s, so this function
- * makes none in vain. */
+/* Sets a negative niceness of the process's session to 0. The file has text such as
+ * "/autogroup-4711 nice -19" (autogroup in sched(7)); a kernel without autogroup has no such file.
+ * Reads the file first, because the kernel accepts only one change in 0.1 s, except from root. */
 static void lower_session(pid_t pid)
 {
 	char path[40], text[80];

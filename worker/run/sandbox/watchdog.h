@@ -26,9 +26,10 @@ int64_t watchdog_wait_ms(const struct watchdog *watchdog);
 
 enum watchdog_finding watchdog_look(struct watchdog *watchdog);
 
-/* Reads the memory and threads of one process from `text`, its /proc/PID/status (the parts of
- * VmRSS). With `exact`, `text` is its /proc/PID/smaps_rollup, which divides shared pages among
- * their users. Public for tests. */
+/* Reads the memory and threads of one process from `text`, its /proc/PID/status. There, every
+ * process that shares a page counts the whole page. With `exact`, `text` is its
+ * /proc/PID/smaps_rollup, which divides shared pages among the processes that share them. Public
+ * for tests. */
 struct watchdog_share {
 	int64_t private_bytes, shared_bytes, threads;
 };

@@ -244,7 +244,7 @@ static int environment_pipe(const char *const *environment)
 		return -1;
 	bool fits = write(ends[1], text.data, text.length) == (ssize_t)text.length;
 	close(ends[1]);
-	fcntl(ends[0], F_SETFL, 0); /* the reader then reads up to the end, which is already there */
+	fcntl(ends[0], F_SETFL, 0); /* reads may block now: the other end is closed */
 	if (fits)
 		return ends[0];
 	close(ends[0]);
