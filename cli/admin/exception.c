@@ -36,7 +36,8 @@ int exception_list_command(int argc, char **argv)
 	return admin_done;
 }
 
-/* The two ways to change an exception; `text` NULL: it ends. */
+/* `extend` below, or exception_disqualify. `text` is the new deadline or the reason; NULL ends the
+ * exception. */
 typedef int exception_change(struct database *db, const struct exception_order *order,
 	const char *text, struct error *error);
 

@@ -102,9 +102,9 @@ struct outdated {
 	int64_t leaderboard_id;
 };
 static const struct column OUTDATED_COLUMNS[] = { INTEGER(struct outdated, leaderboard_id) };
-/* Leaderboards with an entry whose result is from another engine than the stored one, or that has
- * no time of its file (0039_file_times.sql), or with records in another order
- * (0038_record_order.sql). */
+/* Leaderboards that must be rebuilt. Either an entry of the ranking comes from another engine than
+ * the task version's, or was made before equal sources shared one time (0039_file_times.sql). Or a
+ * record was made when records followed the order of submission (0038_record_order.sql). */
 static const struct statement OUTDATED = SELECT(struct outdated, OUTDATED_COLUMNS,
 	"SELECT r.leaderboard_id FROM ranking r LEFT JOIN task_engines e "
 	"ON e.task_version_id = r.task_version_id AND e.gpu = r.gpu "

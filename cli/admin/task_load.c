@@ -1,7 +1,8 @@
-/* `task publish`, and `task load`: makes a leaderboard of each task, named after its folder or
- * file, or updates the leaderboard; set_load.c handles problem sets. The web panel has precedence:
- * the command replaces no task that was uploaded there, and recreates a leaderboard that was
- * deleted there only if an argument names the task itself. */
+/* `task publish` and `task load`. `task load` creates or updates a leaderboard for each task, named
+ * after the task's folder or file; set_load.c handles problem sets.
+ *
+ * The web panel has precedence: `task load` replaces no task that was uploaded there. It recreates
+ * a leaderboard that was deleted there only if an argument names the task itself. */
 #include "cli/admin/admin.h"
 #include "cli/admin/set_load.h"
 #include "lib/base/scope.h"

@@ -216,8 +216,8 @@ int user_identities_command(int argc, char **argv)
 
 static const struct statement END_SESSIONS = COMMAND("DELETE FROM sessions WHERE user_id = ?");
 
-/* Whoever signed in with the identity must not stay logged in. The operator may take the last way
- * into an account, and can give a password instead. */
+/* Also ends the account's sessions: whoever signed in with the identity must not stay logged in.
+ * May remove the account's only way to sign in, because the operator can set a password instead. */
 static int unlink_identity(
 	struct database *db, const char *name, int64_t number, struct error *error)
 {
@@ -286,7 +286,7 @@ int user_factors_command(int argc, char **argv)
 	return list_factors(db, argv[1], &error) ? admin_complain(&error) : admin_done;
 }
 
-/* Whoever found the lost device must not stay logged in. */
+/* Also ends the account's sessions: whoever found the lost device must not stay logged in. */
 static int remove_factor(
 	struct database *db, const char *name, const char *which, struct error *error)
 {

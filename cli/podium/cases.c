@@ -24,7 +24,8 @@ bool case_has_failed(const json_t *one)
 	return strcmp(member_text(one, "verdict"), "passed") != 0;
 }
 
-/* A stage that ranks by the last benchmark has no other. */
+/* Returns the index of the stage's first case among the cases of the task. If the task ranks by its
+ * last benchmark, the stages "ranked" and "profile" run only that one. */
 static size_t first_case(const struct report *report, const json_t *stage)
 {
 	const char *name = member_text(stage, "stage");

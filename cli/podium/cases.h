@@ -21,7 +21,7 @@ struct report {
 
 bool stage_is_test(const json_t *stage);
 bool case_has_failed(const json_t *one);
-/* Among the cases of the task, from 1. */
+/* Returns the case's number among the cases of the task, from 1. */
 int64_t case_number(const struct report *report, const json_t *stage, const json_t *one);
 
 void cases_write(

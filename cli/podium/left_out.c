@@ -1,5 +1,5 @@
-/* What the statically linked podium has in place of the parts that it lacks. The site offers this
- * program for download, so it runs on machines that have none of podium's libraries.
+/* Replaces the parts that the statically linked podium lacks. A site offers this program for
+ * download, so it must run on machines that have none of podium's libraries.
  *
  * Distributions build libcurl.a with Kerberos, LDAP, RTMP, SSH, HTTP/2 and more, and have no static
  * libraries for most of these. podium speaks only HTTP/1.1, so it needs none of them. The Makefile
@@ -22,14 +22,14 @@ void podium_left_out(void)
 	_exit(podium_cannot);
 }
 
-/* libcurl starts its SSH library for every program, so this start succeeds. */
+/* Replaces the start of an SSH library, which must succeed: libcurl starts it in every program. */
 int podium_left_out_start(void)
 {
 	return 0;
 }
 
-/* Other name services are shared libraries, which only fit the C library that they were built
- * with. */
+/* Looks up host names only in /etc/hosts and by DNS. Other name services are shared libraries,
+ * which only fit the C library that they were built with. */
 __attribute__((constructor)) static void resolve_names_alone(void)
 {
 	__nss_configure_lookup("hosts", "files dns");

@@ -14,7 +14,8 @@ enum { most_bytes = 64 << 20, most_shown_nodes = 20 };
 
 /* ---- from events ---- */
 
-/* Returns the nodes of a plan with their figures, or NULL. */
+/* Returns the nodes of a plan with their figures, or NULL. The file has the plan's JSON, which is
+ * `text_bytes` long, and then the figures' JSON. */
 static json_t *read_nodes(const struct buffer *file, size_t text_bytes)
 {
 	size_t i;

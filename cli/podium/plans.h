@@ -1,4 +1,5 @@
-/* Plans of the sealed engine, as `podium check` shows them. Their texts come from a submission. */
+/* Plans of the sealed engine, as `podium check` shows them. The names in a plan come from a
+ * submission and may be any text. */
 #ifndef PODIUM_CLI_PODIUM_PLANS_H
 #define PODIUM_CLI_PODIUM_PLANS_H
 
@@ -7,9 +8,9 @@
 
 #include <jansson.h>
 
-/* Adds a part of a plan, an event of podium-run, to its stage. When the last part has come, the
- * stage's `plans` gets an object with `index` and `nodes`: the plan's nodes with their figures.
- * Ignores what is no plan. */
+/* Takes an event "plan" of podium-run, which is one part of a plan, and adds it to the stage. After
+ * the last part, the stage's array `plans` gets an object with the case's `index` and with `nodes`:
+ * the plan's nodes with their figures. Drops a plan that cannot be read. */
 void plans_take(json_t *stage, const json_t *event);
 
 /* Prints the first nodes of a plan, each as a line of a table. */

@@ -231,7 +231,7 @@ static void write_environment(struct buffer *out, struct arena *arena, const str
 	print_fact(out, "With", buffer_string(&words));
 }
 
-/* Whether a judge took the times: each of its calls has a new input, which is in no cache. */
+/* Whether a judge measured the times. A judge gives each call a new input, which is in no cache. */
 static bool is_judged(const struct report *report)
 {
 	enum task_engine engine = task_engine_from_name(member_text(report->outcome, "engine"));
