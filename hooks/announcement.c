@@ -17,7 +17,7 @@ static const struct statement UNTOLD = SELECT(struct untold, UNTOLD_COLUMNS,
 static const struct statement NOTE_TOLD =
 	COMMAND("INSERT IGNORE INTO announcements_told (announcement_id) VALUES (?)");
 
-/* If several programs check, only one of them inserts the row. */
+/* If several podium-hooks find the announcement, only the one that inserts the row tells it. */
 static int tell_announcement(struct database *db, void *context, struct error *error)
 {
 	const struct untold *untold = context;

@@ -25,7 +25,8 @@ struct found {
 	int64_t id;
 };
 static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
-/* Ignores a lease that is longer than any valid one, as hooks/outbox.c does. */
+/* Ignores a lease that is longer than any valid one. Such a lease dates from before the clock was
+ * set back. */
 #define FIND \
 	"SELECT id FROM mails WHERE state = 'waiting' AND next_at <= UTC_TIMESTAMP(3) " \
 	"AND (lease_expires IS NULL OR lease_expires <= UTC_TIMESTAMP(3) " \
@@ -37,7 +38,8 @@ static const struct statement LEASE =
 	COMMAND("UPDATE mails SET fence = fence + 1, attempts = attempts + 1, "
 			"lease_expires = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND WHERE id = ?");
 
-/* An e-mail and what it tells, as it is now. The subject may have changed since it was queued. */
+/* An e-mail and the facts that it reports. The facts are read when the e-mail is sent, because they
+ * may have changed since it was queued. */
 struct mail {
 	int64_t id, fence, attempts, user_id, age_s, at_ms;
 	const char *kind, *user, *what, *recipient; /* recipient NULL: the account has no address now */
@@ -86,8 +88,8 @@ static const struct column MAIL_COLUMNS[] = {
 #define SEEN_UNTIL SQL_SEEN_UNTIL("u.id", "l.id")
 #define IS_UNREAD "IF(q.user_id = u.id, q.unseen, q.for_all AND q.answered_at > " SEEN_UNTIL ")"
 #define IS_NEW_ANNOUNCEMENT SQL_IS_ANNOUNCED("n") " AND n.from_at > " SEEN_UNTIL
-/* is_true: what the e-mail tells still holds, and the account may see it. A frozen ranking tells
- * nothing. */
+/* is_true: what the e-mail reports still holds, and the account may see it. While a ranking is
+ * frozen, no e-mail may say that somebody was overtaken. */
 static const struct statement MAIL = SELECT(struct mail, MAIL_COLUMNS,
 	"SELECT m.id, m.fence, m.attempts, m.user_id, "
 	"  TIMESTAMPDIFF(SECOND, m.at, UTC_TIMESTAMP(3)) AS age_s, m.at AS at_ms, m.kind, "
@@ -250,7 +252,7 @@ static int compose(struct database *db, struct arena *arena, const struct config
 static const struct statement NOTE = COMMAND(
 	"UPDATE mails SET state = ?, sentence = ?, lease_expires = NULL, "
 	"next_at = UTC_TIMESTAMP(3) + INTERVAL ? * 1000 MICROSECOND WHERE id = ? AND fence = ?");
-/* What is left of a deleted account goes once it was sent. */
+/* Deletes the e-mail of a deleted account, once it no longer waits to be sent. */
 static const struct statement FORGET =
 	COMMAND("DELETE m FROM mails m JOIN users u ON u.id = m.user_id AND u.deleted_at IS NOT NULL "
 			"WHERE m.id = ? AND m.state <> 'waiting'");
@@ -258,7 +260,8 @@ static const struct statement STOP =
 	COMMAND("UPDATE mail_addresses SET stopped_address = ?, stopped_at = UTC_TIMESTAMP(3), "
 			"stopped_reason = ? WHERE user_id = ? AND ? IN (address, pending)");
 
-/* A link to choose a password that arrives much later helps nobody. */
+/* Returns the age at which podium-hooks gives an e-mail up. For a link to choose a password, this
+ * is at most the time for which the link works. */
 static int64_t most_s(const struct config *config, const struct mail *mail)
 {
 	int64_t link_s = password_link_mail_hours * 3600;

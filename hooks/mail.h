@@ -1,5 +1,5 @@
 /* Sends the queue of e-mails (lib/mail/mail.h): claims one, composes it, hands it to the mail
- * server and stores the outcome. Claims, fences and retries are those of hooks/outbox.h. */
+ * server and stores the outcome. Claims, fences and retries work as in hooks/outbox.h. */
 #ifndef PODIUM_HOOKS_MAIL_H
 #define PODIUM_HOOKS_MAIL_H
 

@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the texts mention. Only what belongs to `kind` is set. */
+/* The facts that texts mention. mail_text reads only those that belong to `kind`. */
 struct mail_facts {
-	const char *kind, *site, *user; /* site: public_url; user: the account's name */
-	const char *what;               /* of security: what happened */
-	int64_t at_ms;                  /* when */
-	const char *leaderboard, *gpu, *by;
+	const char *kind, *site, *user;     /* site: public_url; user: the account's name */
+	const char *what;                   /* of security: what happened */
+	int64_t at_ms;                      /* when */
+	const char *leaderboard, *gpu, *by; /* by: the user who has overtaken the recipient */
 	int64_t submission_id, rank;
 	const char *results, *reason; /* results: a line for each device */
 	int64_t deadline_ms;

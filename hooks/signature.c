@@ -13,7 +13,8 @@ struct key {
 	size_t length;
 };
 
-/* Secrets from before this specification are base64url without padding. */
+/* The secrets of the Standard Webhooks specification are base64. Older secrets of Podium are
+ * base64url without padding, so key_of tries both. */
 static bool decode_key(struct key *key, const char *text, int variant)
 {
 	return sodium_base642bin(

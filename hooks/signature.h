@@ -16,7 +16,7 @@ struct signing {
 
 /* Appends the value of `webhook-signature` of the Standard Webhooks specification: "v1,BASE64", of
  * an HMAC-SHA256 over "ID.TIME.BODY" with the decoded secret as key. An old secret adds a second
- * one after a space. */
+ * signature after a space. */
 void signature_standard(
 	struct buffer *out, const struct signing *signing, const struct buffer *body);
 
