@@ -2,17 +2,17 @@
  *
  *	help-compile OUT.c NAME...
  *
- * docs/README.md becomes the list of pages at /help, and docs/NAME.md becomes /help/NAME. With the
- * name FILE:SECTION, a long docs/FILE.md has a page of its own, /help/FILE-SECTION, from that
- * heading to the next such page. SECTION has hyphens for spaces. OUT.c defines help_pages,
- * help_entries and help_files (cgi/page/help.h). Links between these pages lead to their addresses
- * on the site, and a link to the page of the judge leads to the site's own. Links to pages of docs/
- * that the site does not serve become text. Files that a page links are embedded;
- * docs/../FOLDER/FILE becomes /help/FILE. A link to a missing page, heading or file is an error, so
- * the build fails. The list of pages leaves out the items about pages that are not served.
+ * docs/README.md becomes the list of pages at /help, and docs/NAME.md becomes /help/NAME. The name
+ * FILE:SECTION splits a long docs/FILE.md: the page /help/FILE-SECTION begins at that heading and
+ * ends where the file's next page begins. SECTION has hyphens for spaces. OUT.c defines help_pages,
+ * help_entries and help_files (cgi/page/help.h).
  *
- * Readers unfold what most of them skip: the sections in FOLDS, and each call and object of the
- * API. */
+ * Links between these pages lead to their addresses on the site, and links to judge.md lead to
+ * /judge. Links to pages of docs/ that the site does not serve become text, and the list of pages
+ * leaves out its items about such pages. Files that a page links are embedded; docs/../FOLDER/FILE
+ * becomes /help/FILE. A link to a missing page, heading or file is an error, so the build fails.
+ *
+ * Sections that most readers skip are folded: those in FOLDS, and the API's calls and objects. */
 #include "cgi/render/markdown.h"
 #include "lib/base/arena.h"
 #include "lib/base/scope.h"
@@ -31,8 +31,9 @@ struct heading {
 };
 
 struct document {
-	const char *name;           /* "README" */
-	const char *file, *section; /* "api", "contests" of the page "api-contests"; else section "" */
+	const char *name; /* "README" */
+	/* For the page "api-contests": "api" and "contests". A page without a section has "". */
+	const char *file, *section;
 	const char *title;
 	struct heading headings[most_headings];
 	size_t heading_count;
@@ -136,7 +137,7 @@ static const char *file_address(const char *file)
 	return arena_printf(compiler.arena, "/help/%s", name_of(file));
 }
 
-/* A page of docs/ that only readers of the repository see. */
+/* Whether the address is a page of docs/ that the site does not serve. */
 static bool is_elsewhere(const char *address, size_t length)
 {
 	const char *path = arena_printf(compiler.arena, "docs/%.*s", (int)length, address);
@@ -237,8 +238,8 @@ static const char *find_section(const char *text, const char *section)
 	return NULL;
 }
 
-/* The part of a file that is on the document's page, without the section's heading, because the
- * page's title says the same. */
+/* Returns the part of a file that is on the document's page. Leaves out the section's heading,
+ * because the page's title says the same. */
 static const char *part_of(const struct document *document, const char *text)
 {
 	const char *from = text, *end = NULL;
@@ -277,10 +278,12 @@ static void render_document(struct document *document, struct buffer *html)
 
 /* ---- folds ---- */
 
-/* How the titles of folded sections begin that the contents of a page leave out. */
+/* Sections whose titles begin with this word are folded, and a page's table of contents leaves them
+ * out. */
 static const char details[] = "Details";
 
-/* Sections that are folded: of a page or of all, how their titles begin, and their level. */
+/* The folded sections: on which page (NULL: on all), the beginning of the section's title, and the
+ * level of its heading. */
 static const struct {
 	const char *page, *title;
 	char level;
@@ -296,7 +299,7 @@ static const struct {
 	{ "terminal", "In your shell", '2' },
 };
 
-/* The last section of a page: where its readers go from there. */
+/* The title of a page's last section, which says what to read next. */
 static const char next_title[] = "Next";
 
 static bool is_folded(const struct document *document, const char *title, char level)
@@ -357,7 +360,8 @@ static const char *breakable(const char *address)
 	return arena_strdup(compiler.arena, buffer_string(&out));
 }
 
-/* A link to a section opens it, because the section's id is inside the fold. */
+/* Appends a folded section. The section's id is inside the fold, because browsers then unfold the
+ * section when a link leads to it. */
 static void fold_section(
 	struct buffer *out, const char *html, size_t length, bool is_call, char level)
 {
@@ -387,7 +391,7 @@ static void fold_sections(struct buffer *out, const struct document *document, c
 {
 	bool is_list = document == compiler.documents, is_api = strcmp(document->file, "api") == 0;
 	const char *heading = find_heading(html);
-	bool is_flat = !strstr(html, "<h2 id="); /* then the calls have the second level */
+	bool is_flat = !strstr(html, "<h2 id="); /* without h2, the calls become h2 */
 	buffer_append(out, html, heading ? (size_t)(heading - html) : strlen(html));
 	for (const char *next; heading; heading = next) {
 		next = find_heading(heading + 1);
@@ -400,7 +404,8 @@ static void fold_sections(struct buffer *out, const struct document *document, c
 	}
 }
 
-/* Where readers go from each page of a file with several pages, except the file's last page. */
+/* What to read after each page of a split file. Pages whose part of the file has a section "Next"
+ * are not in this table. */
 static const struct {
 	const char *page, *next[2];
 } NEXT[] = {
@@ -414,14 +419,14 @@ static const struct {
 	{ "tasks", { "tasks-reference", "publishing" } },
 };
 
-/* The item about a page in the list of pages. */
+/* Returns a page's item in the list of pages, without the end tag; "" if the list has none. */
 static const char *item_of(const char *list, const char *page)
 {
 	const char *link = strstr(list, arena_printf(compiler.arena, "<li><a href=\"/help/%s\"", page));
 	return link ? arena_strndup(compiler.arena, link, (size_t)(strstr(link, "</li>") - link)) : "";
 }
 
-/* These pages have no last section in their file. */
+/* Appends a section "Next" to the pages in NEXT. */
 static void print_next(struct buffer *out, const struct document *document)
 {
 	cleanup_buffer struct buffer list = { 0 };
@@ -452,7 +457,7 @@ static void print_literal(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* The list of pages needs no contents. */
+/* Prints the headings for the page's table of contents. The list of pages has no such table. */
 static void print_headings(FILE *out, const struct document *document)
 {
 	fprintf(out, "\t\t.headings = (const struct help_heading[]){\n");
@@ -491,8 +496,8 @@ static void print_pages(FILE *out)
 	fprintf(out, "};\nconst size_t help_page_count = %zu;\n", compiler.document_count);
 }
 
-/* The links of the list of pages, for the sidebar: of each section, the first link of each item. A
- * section's title ends at a colon there. */
+/* Prints the entries of the sidebar: the first link of each item in the list of pages, and the
+ * title of the item's section up to a colon. */
 static void print_entries(FILE *out)
 {
 	cleanup_buffer struct buffer list = { 0 };

@@ -22,7 +22,7 @@ static void append_label(struct buffer *out, const char *cell, size_t length)
 		}
 }
 
-/* Rewrites `<td ...>` of a row's cell. The first cell is the row's heading. */
+/* Appends the start tag of a row's cell. The first cell is the row's heading. */
 static void print_cell(struct buffer *out, const char *label, bool is_first, bool is_number)
 {
 	buffer_printf(out, "<%s%s", is_first ? "th scope=\"row\"" : "td",
@@ -32,8 +32,8 @@ static void print_cell(struct buffer *out, const char *label, bool is_first, boo
 	buffer_text(out, ">");
 }
 
-/* Whether the cells of a column need its heading beside them on a phone. A heading of one word,
- * such as "option", says nothing that the first two cells of a row do not show. */
+/* Whether the cells of a column need the column's heading beside them on a phone. A heading of one
+ * word is not needed beside a row's first cell, nor in a table of two columns. */
 static bool is_labelled(const char *label, size_t column, size_t columns)
 {
 	return (columns > 2 && column > 0) || strchr(label, ' ');
@@ -145,7 +145,8 @@ static bool is_unit(const char *text)
 	return false;
 }
 
-/* Code stays on one line in the style sheet. Longer code breaks after these characters. */
+/* The style sheet keeps code in a sentence on one line. Allows a line break in long code after each
+ * space, "/", "(" and ",", but not inside "//". */
 static void print_inline_code(struct buffer *out, const char *html, const char *end)
 {
 	size_t characters = 0;

@@ -1,16 +1,18 @@
 #ifndef PODIUM_TEMPLATES_HELP_MARKUP_H
 #define PODIUM_TEMPLATES_HELP_MARKUP_H
-/* What the HTML of a help page needs beyond its Markdown. Each function appends `html`, changed. */
+/* Improves the HTML that Markdown gives for a help page. Each function appends a changed copy of
+ * `html` to `out`. */
 #include "lib/base/arena.h"
 #include "lib/base/buffer.h"
 
-/* Tables scroll in a box, and are cards on a phone, where each cell has its column's heading. */
+/* Puts each table into a box that scrolls. On a phone, each row becomes a card, whose cells have
+ * the headings of their columns. */
 void help_tables(struct buffer *out, struct arena *arena, const char *html);
 
-/* Each block of code gets a button that copies it. */
+/* Adds a button to each block of code, which copies the code. */
 void help_code(struct buffer *out, const char *html);
 
-/* Short code, and a number and its unit, stay on one line. */
+/* Keeps short code on one line, and a number together with its unit. */
 void help_unbroken(struct buffer *out, const char *html);
 
 #endif
