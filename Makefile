@@ -31,7 +31,8 @@ comma := ,
 override CFLAGS += -fsanitize=address,undefined $(if $(filter %clang,$(CC)),-fsanitize=fuzzer-no-link) -fno-omit-frame-pointer -fno-sanitize-recover=undefined -O0 -g1 -Wno-error
 # As a shared library, clang's runtime makes every link cheaper. gcc takes a shared one anyway.
 SHARED_ASAN := $(if $(filter %clang,$(CC)),-shared-libasan -Wl$(comma)-rpath$(comma)$(shell $(CC) -print-runtime-dir))
-# gold, a part of binutils, needs half of ld's time. tests/lib/cheap_passwords.c wraps the function.
+# gold, a part of binutils, needs half of ld's time. tests/lib/cheap_passwords.c replaces
+# crypto_pwhash_str.
 override LDFLAGS += -fsanitize=address,undefined -fuse-ld=gold $(SHARED_ASAN) -Wl,--wrap=crypto_pwhash_str
 else
 override CFLAGS += -D_FORTIFY_SOURCE=2
@@ -224,12 +225,11 @@ $(call objects,cgi): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 $(TEMPLATE_OBJECTS): | $(TEMPLATES:templates/%.html=$(B)/templates/%.h)
 .SECONDARY: $(TEMPLATES:templates/%.html=$(B)/templates/%.c)
 
-# What browsers load beside pages. A page loads one style sheet: the parts of style.css that pages of
-# its kind use, because pages of the help and of results are long, and the panel has parts of its
-# own. The sheets have no comments and no spare white space, which makes them 10 % shorter when
-# zipped, and our scripts have no lines of comments and no indentation. Pages about running jobs
-# load live.js, which has podium.js in it. nginx sends scripts and sheets as zopfli packs them here,
-# 4 % smaller than it would pack them.
+# What browsers load beside pages. A page loads one style sheet, which has only the parts of style.css
+# that pages of its kind use. The build removes comments and spare white space from sheets, which
+# makes them 10 % shorter when packed, and lines of comments and indentation from scripts. Pages about
+# running jobs load live.js, which contains podium.js. nginx sends the scripts and sheets that zopfli
+# has packed here, which are 4 % smaller than nginx would pack them.
 SCRIPTS := $(filter-out %/editor.js,$(filter %.js,$(SITE)))
 $(filter-out %.css $(SCRIPTS) $(ERRORS),$(SITE)): $(B)/%: %
 	@mkdir -p $(@D) && cp $< $@
@@ -251,8 +251,8 @@ $(ERRORS): templates/errors/answers.tsv templates/errors/page.html templates/err
 $(PACKED): %.gz: %
 	@zopfli -c $< > $@
 
-# The pages of docs/ that the site serves as its help: for participants and authors of tasks. Of
-# HELP_PARTS, each FILE:SECTION is a page that begins at this heading of docs/FILE.md.
+# The pages of docs/ that the site serves as its help: for participants and authors of tasks. Each
+# FILE:SECTION in HELP_PARTS is a further page, which begins at this heading of docs/FILE.md.
 HELP := first-submission terminal podium check popcorn github-actions contestants timing ranking \
   ranking-page ranking-rules ranking-data api tasks tasks-engine harness harness-isolated \
   harness-own problem-sets publishing contests
@@ -314,7 +314,8 @@ ISOLATED := $(wildcard harness/isolated/*.c)
 $(B)/harness/isolated/native.so: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -shared -Wl,-soname,$(@F) -o $@ $(ISOLATED) -ldl -lm
-# The builder loads both libraries. Together they have one copy of the isolated engine's state.
+# The builder loads sealed.so and native.so. sealed.so is linked with native.so instead of containing
+# its code, so that the isolated engine's state exists once.
 RECORDER := $(filter-out $(addprefix harness/sealed/,launch.c graph.c trace.c),$(wildcard harness/sealed/*.c))
 $(B)/harness/sealed/sealed.so: $(RECORDER) $(wildcard harness/sealed/*.h harness/isolated/*.h) $(B)/harness/isolated/native.so
 	@mkdir -p $(@D)
@@ -324,7 +325,7 @@ $(B)/libisolated.a: $(call objects,harness/isolated)
 $(B)/libsealed.a: $(filter-out $(B)/harness/sealed/launch.o,$(call objects,harness/sealed))
 $(B)/harness/sealed/launch: $(B)/harness/sealed/launch.o $(B)/libsealed.a $(B)/libisolated.a
 	$(call quietly,LD)$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(shell pkg-config --libs jansson libsodium) -ldl -lm
-# The same code in one object, for the programs of tasks in CUDA C++.
+# The code of native.so as one object, for the programs of tasks in CUDA C++.
 $(B)/harness/isolated/native.o: $(ISOLATED) $(wildcard harness/isolated/*.h)
 	@mkdir -p $(@D)
 	$(call quietly,LD)$(CC) -O2 -std=c17 -D_GNU_SOURCE -fPIC -r -nostdlib -o $@ $(ISOLATED)
@@ -342,7 +343,7 @@ $(call including,worker/[a-z_]+\.h): $(B)/libworker.a
 $(call including,harness/isolated/): $(B)/libisolated.a
 $(call including,harness/sealed/): $(B)/libsealed.a $(B)/libisolated.a
 $(B)/tests/unit/test_plan.o: tests/fuzz/corpus/plan/all-kinds
-# A pretended CUDA driver, which the test loads by its name.
+# A pretended CUDA driver, which these tests load by its name.
 $(B)/tests/unit/test_driver $(B)/tests/unit/test_graph $(B)/tests/unit/test_images $(B)/tests/unit/test_launch $(B)/tests/unit/test_record: | $(B)/tests/unit/libcuda.so.1
 $(B)/tests/unit/test_launch: | $(B)/harness/sealed/launch
 PRETEND := tests/lib/pretend_cuda.c tests/lib/pretend_graph.c
