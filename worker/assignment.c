@@ -12,7 +12,8 @@ struct work {
 	const char *rival_name; /* of a comparison; else NULL */
 	struct blob_value rival_sha256;
 	const char *engine, *engine_reason; /* NULL: none stored for the version yet */
-	int64_t is_dry_run, is_sealed; /* is_sealed: the engine is sealed, whatever `engine` says */
+	/* is_sealed: the engine is sealed. `engine` then says "isolated", for older workers. */
+	int64_t is_dry_run, is_sealed;
 };
 static const struct column WORK_COLUMNS[] = {
 	INTEGER(struct work, task_version_id),
@@ -108,8 +109,8 @@ static int read_files(const struct reading *reading, const struct statement *lis
 }
 
 /* Returns the engine that the database has for the task's version. A version that an older
- * podium-web stored has none until `podium-admin migrate` runs again. The task's files decide
- * meanwhile. */
+ * podium-web stored has none until `podium-admin migrate` runs again. Until then, the task's files
+ * decide. */
 static struct engine_choice choose_engine(struct arena *arena, const struct work *work,
 	const struct task *task, const struct file *files, size_t count)
 {

@@ -314,7 +314,8 @@ static int choose_in_time(struct run *run, size_t wanted,
 }
 
 /* Waits for one lock. Every worker takes the locks in the same order and waits only for a lock
- * above those that it holds, so there is no deadlock. False when the job must not run any more. */
+ * that comes later in this order than those it holds, so there is no deadlock. False when the job
+ * must not run any more. */
 static bool lock_device(struct run *run, struct device_lock *lock)
 {
 	enum { look_again_ms = 50 };

@@ -18,7 +18,7 @@ struct evaluation {
 	struct run *run;
 	const struct stage_kind *kind;
 	struct results results;
-	size_t told;              /* the finished cases that the last progress event counted */
+	size_t told;              /* how many finished cases the last progress event reported */
 	const char *const *cases; /* the case lines that the harness gets */
 	size_t count;
 	/* The index of this stage's first case among the cases of all stages of this kind, and the

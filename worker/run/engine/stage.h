@@ -13,8 +13,8 @@
 #include "worker/run/sandbox/workspace.h"
 #include "worker/run/sandbox/zygote.h"
 
-/* The programs that a cu task's compile stage makes: one for the custom engine, several for the
- * others. In the sealed engine, the contestant is the builder. */
+/* The programs that the compile stage of a CUDA C++ task makes: one for the custom engine, several
+ * for the others. In the sealed engine, the contestant is the builder. */
 enum compiled_kind {
 	COMPILED_EVAL,
 	COMPILED_JUDGE,
@@ -33,7 +33,7 @@ struct run {
 	struct workspace parts[PROGRAMS]; /* one for each program; lock is -1 if it is not open */
 	/* Why the engine is custom, or weaker than the job's; NULL: unknown, or neither. */
 	const char *engine_reason;
-	/* For a cu task: nvcc's output, once the compile stage has passed. */
+	/* For a CUDA C++ task: nvcc's output, once the compile stage has passed. */
 	struct compiled programs[COMPILED_KINDS];
 	struct zygote *zygotes; /* one of each kind */
 	struct kit_store *kits;
@@ -123,11 +123,11 @@ void stage_tell_end(struct run *run, struct stage *stage);
 int compile_py(struct run *run, struct stage *stage, struct error *error);
 int compile_cu(struct run *run, struct stage *stage, struct error *error);
 
-/* Compiles a cu task once more, for the engine to which a job has fallen back, in the folder of the
- * open stage. Sends no events. */
+/* Compiles a CUDA C++ task once more, for the engine to which a job has fallen back, in the folder
+ * of the open stage. Sends no events. */
 int compile_cu_again(struct run *run, const struct stage *stage, struct error *error);
 
-/* For stage_write_task: false if only the compiler reads this file of a cu task. */
+/* For stage_write_task: false if only the compiler reads this file of a CUDA C++ task. */
 bool compile_is_data(const struct job *job, const char *path);
 
 #endif

@@ -181,7 +181,7 @@ static void print_report(struct profile *profile, struct arena *arena,
 		.timeout_ms = text_ms,
 		.watch = process->watch,
 	};
-	/* The run folder now also has files that the program wrote. */
+	/* Do not freeze the run folder again: it now also has files that the program wrote. */
 	import.view.freeze = false;
 	import.view.gpus = NULL;
 	struct process_result *result = arena_alloc(arena, sizeof *result);

@@ -95,9 +95,9 @@ static const struct {
 
 /* A part of the new root, cloned from the old root before the old root is hidden. */
 struct piece {
-	int tree;           /* a detached mount */
-	const char *target; /* path in the new root, without a leading slash */
-	bool is_folder, is_there;
+	int tree;                 /* a detached mount */
+	const char *target;       /* path in the new root, without a leading slash */
+	bool is_folder, is_there; /* is_there: an earlier piece already has a place for this one */
 };
 
 struct root {

@@ -41,7 +41,7 @@ struct sandbox_host {
 	/* --directory as an absolute path. A sandbox mounts its new root there, where no other process
 	 * sees it. */
 	char directory[PATH_MAX];
-	bool stands[WALLS];
+	bool stands[WALLS];       /* whether the wall is available on this host */
 	char why_not[WALLS][200]; /* "" if the wall is available */
 	struct control_group_base groups;
 	int64_t most_memory_bytes, most_disk_bytes, most_processes;
