@@ -343,7 +343,7 @@ static int read_options(int argc, char **argv, struct options *options)
 	return i;
 }
 
-/* Says so if no check can start yet. */
+/* Says so if the checks before publishing must wait, because there is no admin account yet. */
 static int say_what_checks_wait_for(struct database *db, struct error *error)
 {
 	bool lack_admin;

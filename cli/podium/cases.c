@@ -222,7 +222,7 @@ static const struct layout TIMES = {
 		{ "Compute", true, compute_cell },
 	},
 };
-/* For the isolated engine, whose best and worst times are those of blocks of calls. */
+/* For times that a judge has measured. Their best and worst values are times of blocks of calls. */
 static const struct layout JUDGED_TIMES = {
 	.columns = {
 		{ "#", true, number_cell },

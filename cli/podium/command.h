@@ -42,14 +42,15 @@ struct command {
 	const char *meaning;        /* for the list of commands */
 	const char *about;          /* paragraphs of the help, at most 79 columns wide */
 	const char *notes;          /* printed after the options; or NULL */
-	/* Ended by an option without a name. */
+	/* The list ends with an option whose name is NULL. */
 	const struct command_option options[command_most_options];
 };
 
-/* All commands, ended by a row without a name; defined in commands.c. */
+/* All commands, in a table that ends with a row whose name is NULL; defined in commands.c. */
 extern const struct command COMMANDS[];
 
-/* The options of every command that talks to a server, ended by a row without a name. */
+/* The options of every command that talks to a server. The list ends with an option whose name is
+ * NULL. */
 extern const struct command_option SERVER_OPTIONS[];
 
 /* Returns NULL if no command has that name. */
