@@ -11,7 +11,7 @@
 /* The facts that texts mention. mail_text reads only those that belong to `kind`. */
 struct mail_facts {
 	const char *kind, *site, *user;     /* site: public_url; user: the account's name */
-	const char *what;                   /* of security: what happened */
+	const char *what;                   /* for the kind "security": what happened */
 	int64_t at_ms;                      /* when */
 	const char *leaderboard, *gpu, *by; /* by: the user who has overtaken the recipient */
 	int64_t submission_id, rank;

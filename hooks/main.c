@@ -49,7 +49,8 @@ static const struct usage USAGE = {
 
 /* ---- senders ---- */
 
-/* The main thread checks whether a delivery is due and wakes the senders. */
+/* What the threads share. The main thread checks whether a delivery is due. If so, it increases
+ * `calls` and wakes the senders. */
 static struct {
 	struct config config;
 	pthread_mutex_t lock;
