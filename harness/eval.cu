@@ -19,8 +19,9 @@
  *	               void check_implementation(TestReporter &, const input_t &, const output_t &)
  *	utils.h        helpers
  *
- * For the check eval.cu copies input and output by their member clone(), or without one by C++'s
- *own copy, which shares the memory that pointers point to. reference.cuh may also define
+ * eval.cu copies input and output for the check. It calls their member clone() if there is one.
+ * Otherwise it copies the object, and the copy shares the memory that pointers point to.
+ * reference.cuh may also define
  *
  *	bool is_output_of(const input_t &data, const output_t &output)
  *
@@ -513,8 +514,8 @@ class Evaluation
 		}
 	}
 
-	/* Runs the kernel once. If `copy` is not NULL, copies the output as soon as the clock stops, so
-	 * that work which is unfinished then, on another stream, comes too late. */
+	/* Runs the kernel once. If `copy` is not NULL, copies the output as soon as the clock stops.
+	 * The copy then lacks what the submission computes later on another stream. */
 	double run(const input_t &data, std::optional<output_t> *copy)
 	{
 		input_t given = data; /* the kernel takes its input by value; copied before the clock */

@@ -252,9 +252,9 @@ def is_of_device(error):
 
 
 def needs_cuda(error):
-	"""Whether an error of the task's own code says that CUDA is missing, on the CPU device. torch,
-	Triton and CUDA have no type for such errors. Decides only the words, never whose fault it is:
-	the text may quote a submission's output."""
+	"""Whether the device is the CPU and an error of the task's own code says that CUDA is missing.
+	torch, Triton and CUDA have no type for such errors, so this searches the error's text. The text
+	may quote a submission's output, so the result must not decide who is at fault."""
 	return os.environ.get("CUDA_VISIBLE_DEVICES") == "" and any(
 		words in str(error) for words in ("CUDA", "cuda", "NVIDIA", "0 active drivers")
 	)
@@ -266,8 +266,8 @@ def blames_submission(error):
 
 
 def refuses(trace):
-	"""Whether a raise or an assert statement raised the error, so that the code rejects
-	something."""
+	"""Whether a raise or an assert statement raised the error. Then the code rejected something on
+	purpose."""
 	return trace.tb_frame.f_code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
@@ -288,7 +288,7 @@ def is_task_fault(error, function, reference, make_input):
 		and not isinstance(error, UnboundLocalError)
 		and trace.tb_frame.f_globals is vars(reference)
 	):
-		return True  # a slip in the code, which no output can cause
+		return True  # a misspelt name or a missing module: no output can cause that
 
 	def raises_again(output, same_text=False):
 		again = raised_by(lambda: function(make_input(), output))[1]
@@ -393,8 +393,8 @@ class Tools:
 	def take_output(self, output):
 		"""A copy of the output for the check.
 
-		Call it as soon as the clock stops: work that is unfinished then comes too late, on another
-		stream, in another thread or in a lazy tensor.
+		Call it as soon as the clock stops. The copy then lacks what the submission computes later,
+		on another stream, in another thread or in a lazy tensor.
 		"""
 		if not isinstance(output, (self.any_tensor, list, tuple, dict)):
 			return output
@@ -485,8 +485,9 @@ def statistics(durations):
 
 
 def read_answer(answer):
-	"""(good, text) from the result of check_implementation: True or False, a pair of such a value
-	and a text, or a text about what is wrong, which is empty for a right answer."""
+	"""Returns (good, text) for a result of check_implementation. The result may be True or False, a
+	pair of such a value and a text, or a text about what is wrong, which is empty for a right
+	answer."""
 	if answer is None:
 		raise CaseFailed(
 			EXIT_CASE, "check_implementation returned None. Return whether the output is right."

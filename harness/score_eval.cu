@@ -6,7 +6,7 @@
  * The file is linked with the evaluation and leaves its main() alone. It forks for each case of
  * CASEFILE before main() starts; main() runs in the child and prints
  *
- *	score: 0.00123          seconds for one call, on the output or on descriptor POPCORN_FD
+ *	score: 0.00123          seconds for one call, on standard output or on POPCORN_FD
  *	duration.mean: 1230000  ns, on POPCORN_FD, with or without a score; also std, err, best, worst
  *	check: fail             on POPCORN_FD: the answer is wrong
  *

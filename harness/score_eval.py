@@ -6,7 +6,7 @@ results like the stock eval.py.
 The evaluation is the file eval.py in the same folder. It runs once for each case of CASEFILE and
 prints
 
-    score: 0.00123              seconds for one call, on the output or on descriptor POPCORN_FD
+    score: 0.00123              seconds for one call, on standard output or on POPCORN_FD
     duration.mean: 1230000      ns, on POPCORN_FD, with or without a score; also std, err, best,
                                 worst
     check: fail                 on POPCORN_FD: the answer is wrong

@@ -10,8 +10,8 @@
  *	output_t ref_kernel(input_t)
  *	bool check_implementation(output_t output, output_t expected)
  *
- * This file seeds rand() for generate_input. If the inputs come from other generators, the
- *reference must seed these itself.
+ * This file seeds rand() for generate_input. A reference that uses other generators must seed them
+ * itself.
  *
  * A reference may instead define ArgumentNames and a generate_input with these parameters, or a
  * check_implementation that reports to a TestReporter. Podium then defines PODIUM_HAS_ARGUMENTS or

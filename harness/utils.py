@@ -187,7 +187,7 @@ _flush_buffers = {}
 
 
 def _overwrite(size_bytes):
-	"""Writes so many bytes on the GPU, always the same ones, to clear its caches."""
+	"""Writes `size_bytes` bytes on the GPU, always the same ones, to clear its caches."""
 	if not torch.cuda.is_available():
 		return
 	key = (torch.cuda.current_device(), size_bytes)

@@ -1,19 +1,24 @@
 """A zygote: a Python process that has imported slow modules and forks programs of podium-run.
 
-podium-run starts two zygotes, one for judges and one for programs with a submission, so that the
-addresses of one side say nothing about those of the other. A zygote has a socket as descriptor 3.
-podium-run sends one message for each program:
+podium-run starts two zygotes, one for judges and one for programs with a submission. All programs
+of one zygote have their code at the same addresses in memory, so a submission must not learn those
+of the judge. A zygote has a socket as descriptor 3. podium-run sends one message for each program:
 
     {"arguments": ["eval.py", "test", "../cases.txt"], "parent": 4711, "own": 4,
      "places": [-1, 7, 8, ...], "forks": true}
 
+"parent" is podium-run's process id. "forks" says that the sandbox has its own process namespace. A
+process that joins the namespace stays outside; only its children are inside. So the process that
+has joined forks the program and ends.
+
 These descriptors come with a message, in this order:
 
-    own           standard input, output, error, and what follows: a result pipe, channels
+    own           "own" descriptors, which the program gets as 0, 1, 2, ...: standard input, output
+                  and error, then a result pipe and channels
     folder        the folder to start in
     environment   a pipe with NAME=VALUE, each followed by a zero byte
     about         a file that describes the sandbox
-    places        the namespaces to join; "places" has their indices among all descriptors
+    places        the namespaces to join; "places" has their indices among all descriptors, or -1
 
 worker/run/sandbox/enter.c, which podium-run itself uses, enters the sandbox. The zygote gets it as
 a shared object on descriptor 4. Descriptor 5 is this file. The answers are {"pid": ...}, then
@@ -131,9 +136,10 @@ def become_orphan_of(parent):
 
 
 def leave(message):
-	"""Forks. Returns True in the process that enters the sandbox, False in the zygote. If that
-	process forks again and ends (`forks`), it may be a child of the zygote. Otherwise it becomes
-	the program itself, so podium-run must have adopted it."""
+	"""Forks the process that enters the sandbox. Returns True in that process, False in the zygote.
+
+	Without "forks", the process becomes the program, so podium-run must adopt it first. With
+	"forks", the process only forks the program and ends, so the zygote waits for it."""
 	if not message["forks"]:
 		return become_orphan_of(message["parent"])
 	child = os.fork()
@@ -217,8 +223,9 @@ def show_exception(kind, error, trace):
 
 
 def code_of(path):
-	"""The code of a file. The engines have bytecode beside their files. A program's own folder may
-	have bytecode that the program wrote itself, and python3 would not run it either."""
+	"""The code of a file. Files of the engines have bytecode beside them, which saves compiling. In
+	the current folder the program may have written the bytecode itself, so this compiles the file,
+	as python3 does."""
 	if os.path.dirname(path) != os.getcwd():
 		from importlib.machinery import SourceFileLoader
 
@@ -248,10 +255,9 @@ def run_command(code, arguments):
 
 
 def serve_spawns(control, program):
-	"""Serves spawns in a process that is forked before the program's first line.
-
-	Forks for each interpreter that multiprocessing would start. Returns (code, arguments) in each
-	fork.
+	"""Replaces the interpreters that multiprocessing would start by forks, which need not import
+	torch again. Runs in a process that is forked before the program's first line. Returns (code,
+	arguments) in each fork.
 	"""
 	number = move_up(control.detach())
 	keep_only([number], 3)

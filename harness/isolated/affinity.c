@@ -31,8 +31,8 @@ static int core_of(int cpu)
 
 int64_t isolated_lost_ns(int cpu)
 {
-	/* Longer than a program's turn, so that a busy CPU shows. An interrupt takes less than a gap.
-	 */
+	/* The kernel switches programs on a busy CPU within probe_ns, so another program shows. An
+	 * interrupt takes less than gap_ns, so it does not. */
 	const int64_t probe_ns = INT64_C(8) * isolated_ns_per_ms, gap_ns = 20 * isolated_ns_per_us;
 	cpu_set_t one;
 	CPU_ZERO(&one);

@@ -9,9 +9,9 @@ static uint32_t load_word(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* A wait for a word: spins for awake_ns, while precision matters, then naps between looks. `word`:
- * a word on the page whose writer wakes the judge; NULL: none. Reads the clock and the socket only
- * now and then, because that costs more than reading the word. */
+/* A wait of the judge: it spins for awake_ns, while precision matters, then naps between looks.
+ * `word`: a word on the page whose writer wakes the judge; NULL: none. The judge reads the clock
+ * and the socket only now and then, because that costs more than reading the word. */
 struct waiting {
 	const struct isolated_call *call;
 	const uint32_t *word;

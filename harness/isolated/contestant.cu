@@ -33,8 +33,8 @@ namespace
 constexpr int channel = 3;
 /* The time limit for the judge's next frame: long, because the judge makes inputs meanwhile. */
 constexpr std::int64_t wait_ns = INT64_C(3600) * 1000000000;
-/* The contestant measures so many first calls of a case by CUDA events. Events cost time, so the
- * number is less than that of the warm-up calls of a short kernel. */
+/* How many of a case's first calls the contestant measures by CUDA events. Events cost time, so
+ * these calls must not count: a short kernel has more warm-up calls than this. */
 constexpr int own_calls = 25;
 
 /* ---- kernels ---- */

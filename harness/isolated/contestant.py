@@ -36,8 +36,8 @@ WAIT_S = 3600.0
 # LATER_LOOK_S.
 LOOK_S, QUICK_S, LATER_LOOK_S = 0.00005, 0.05, 0.005
 MOST_TEXT_BYTES = 32768
-# The contestant measures so many first calls of a case by CUDA events. Events cost time, so the
-# number is at most that of the warm-up calls of a short kernel.
+# How many of a case's first calls the contestant measures by CUDA events. Events cost time, so
+# these calls must not count: a short kernel has at least as many warm-up calls.
 OWN_CALLS = 8
 KEPT_BY_JUDGE = ("reference", "reference_code")
 

@@ -83,7 +83,7 @@ __global__ void find_difference(const Word *a, const Word *b, std::size_t count,
 		*differs = 1;
 }
 
-/* *last: the number behind the last word that is not 0. */
+/* Raises *last to one more than the index of the last word that is not 0. */
 static __global__ void find_last(
 	const std::uint64_t *words, std::size_t count, unsigned long long *last)
 {
@@ -331,7 +331,7 @@ class Device
 
 	/* How long the judge leaves the GPU alone after a call: before each touch, and in all. */
 	static constexpr double rest_ns = 120'000, most_rest_ns = 20'000'000;
-	static constexpr std::size_t most_switches = 100; /* so many calls tell what a switch costs */
+	static constexpr std::size_t most_switches = 100; /* enough calls to know a switch's cost */
 	/* For copy_ns: how many copies measure the rate, the factor on the rate as a margin, and the
 	 * most that each launch takes in addition. */
 	static constexpr int copies = 5;

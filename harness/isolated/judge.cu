@@ -6,8 +6,8 @@
  *	                           with 115
  *
  * MODE            test, benchmark, leaderboard or compare; the second mode starts only when all
- *                 cases of the first have passed. "build" as the second mode: only the plans of
- *                 these cases are made, and the line "warning" tells of the first failure
+ *                 cases of the first have passed. "build" as the second mode: the judge only makes
+ *                 the plans of these cases, and a result line "warning" reports the first failure
  * POPCORN_FD      an open descriptor for the results, one `key: value` a line
  * descriptor 4    socket to the submission
  * descriptor 5    socket to the null contestant, for the timed modes
@@ -115,8 +115,8 @@ constexpr double ready_factor =
 	20; /* a submission may take 20 times as long as the null contestant to get ready */
 constexpr std::int64_t leave_s = 10;       /* for a dismissed process to end */
 constexpr std::int64_t trace_s = 10;       /* for the times of the nodes of all plans */
-constexpr std::int64_t failed_leave_s = 2; /* the same after a failure, when time may be short */
-/* The judge ignores times that a submission measured itself from here on. */
+constexpr std::int64_t failed_leave_s = 2; /* as leave_s, after a failure: time may be short */
+/* The judge ignores a time that a submission measured itself if it is this long or longer. */
 constexpr double most_own_ns = 3600e9;
 /* The contestant's first calls of a case are not pinned to a core. Otherwise threads that a library
  * starts would all inherit that core. */
@@ -130,7 +130,7 @@ struct Mode {
 constexpr Mode MODES[] = {
 	{ "test", "test", false, false, false }, { "benchmark", "benchmark", true, false, false },
 	{ "leaderboard", "benchmark", true, true, false }, { "compare", "benchmark", true, true, true },
-	{ "build", "benchmark", false, false, false }, /* its plans are made and not played */
+	{ "build", "benchmark", false, false, false }, /* makes plans, which no launcher plays */
 };
 
 using Input = Drawn<input_t>;
@@ -390,7 +390,7 @@ struct Measurement {
 	int repeated = 0;                 /* blocks that were measured again */
 	std::map<const Side *, int> late; /* calls for which a side got ready late */
 	Watch watch;
-	std::size_t rest = 0; /* the calls of a block that the end of the time cut off */
+	std::size_t rest = 0; /* calls of a last block that the time limit cut short; do not count */
 };
 
 /* ---- calls ---- */
@@ -470,9 +470,9 @@ class Judge
 		return code_;
 	}
 
-	/* Adds to the saved plans when their nodes run. All results are written by now, and count with
-	 * or without these times: from here on, the process ends with 0, whatever happens. `toolkit`:
-	 * the folder of the CUDA toolkit. */
+	/* Adds to each saved plan the times at which its nodes run. All results are already written and
+	 * count without these times, so from here on the process ends with 0, whatever happens.
+	 * `toolkit`: the folder of the CUDA toolkit. */
 	void trace(const std::string &toolkit)
 	{
 		if (plans_folder_.empty() || std::strcmp(mode().name, "leaderboard") != 0 || code_)
@@ -664,7 +664,8 @@ class Judge
 			}
 	}
 
-	/* The plans of such a case would need the input on the host. */
+	/* Ends the run because the inputs of a case differ on the host. The sealed engine cannot judge
+	 * such a case: a plan has no data on the host. */
 	[[noreturn]] void stop_for_host_part(const Case &one)
 	{
 		stop(Code::NOT_SPLIT,
@@ -1004,9 +1005,9 @@ class Judge
 		}
 	}
 
-	/* Call it when a side timed out because little of the time limit was left. Ends the run if the
-	 * task's own code took longer than the submissions' calls. Otherwise ends a comparison, which
-	 * the side loses that has spent more time; else returns. */
+	/* Call it when a side timed out because little of the time limit was left. If the task's own
+	 * code took longer than the submissions' calls, ends the run and blames the task. Otherwise
+	 * ends a comparison: the side that has spent more time loses. Returns if there is no rival. */
 	void stop_for_time()
 	{
 		double calls_s = 0;
@@ -1854,7 +1855,7 @@ class Judge
 	const Rule &usual_rule_;
 	Rule rule_; /* of the current case */
 	std::unique_ptr<Device> device_;
-	std::vector<std::unique_ptr<Side>> sides_; /* the entry, the null contestant, the rival */
+	std::vector<std::unique_ptr<Side>> sides_; /* submission, null contestant, rival */
 	Budget budget_;
 	double quiet_ns_ =
 		0; /* an empty kernel of the null contestant before a submission was loaded */

@@ -8,8 +8,9 @@ the contestant is hostile. docs/judge.md explains the engine.
 runs in the folder with the task's files.
 
 MODE                   test, benchmark, leaderboard or compare; the second mode starts only when all
-                       cases of the first have passed. "build" as the second mode: only the plans
-                       of these cases are made, and the line "warning" tells of the first failure
+                       cases of the first have passed. "build" as the second mode: the judge only
+                       makes the plans of these cases, and a result line "warning" reports the
+                       first failure
 descriptors 4, 5, ...  sockets to the other processes: the submission; for the timed modes the null
                        contestant; for compare the rival. With PODIUM_SEALED, the sockets to a
                        submission are two: the first to its builder, the second to its launcher
@@ -113,7 +114,7 @@ MODES = {
 	"compare": "benchmark",
 	"build": "benchmark",
 }
-# The plans of these cases are made and not played.
+# In this mode the judge only makes plans. No launcher plays them.
 BUILD = "build"
 WITH_NONCE = ("leaderboard", "compare")
 KEPT_FROM_CONTESTANTS = ("reference", "reference_code")
@@ -345,7 +346,7 @@ class Budget:
 		return monotonic() + work_s < self._end
 
 	def share_s(self, cases_left):
-		"""When the next of `cases_left` equal shares of the time ends."""
+		"""Divides the time left into `cases_left` equal shares. Returns when the first one ends."""
 		return monotonic() + max(0.0, self._end_of_cases - monotonic()) / cases_left
 
 
@@ -407,7 +408,8 @@ class Measurement:
 
 	`own`: times that the submission measured. `repeated`: how many blocks were measured again.
 	`late`: for how many calls the submission got ready late. `notes`: the disturbances of blocks
-	that count. `rest`: the calls of a block that the end of the time cut off.
+	that count. `rest`: the number of calls of a last block that the time limit cut short; the block
+	does not count.
 	"""
 
 	def __init__(self, side, conditions):
@@ -419,7 +421,8 @@ class Measurement:
 		return statistics.values_of(self.blocks, rule)
 
 	def stand_for(self, other):
-		"""Counts the blocks of an attempt that does not count as repeated ones."""
+		"""Takes the place of `other`, an attempt that does not count: adds its blocks to the
+		repeated ones."""
 		self.repeated += other.repeated + len(other.blocks)
 		self.own += other.own
 
@@ -896,7 +899,8 @@ class Judge:
 
 	@staticmethod
 	def host_part_varies(case):
-		"""The Stop for a task of the sealed engine whose plans would need the input on the host."""
+		"""The Stop for a task whose inputs differ on the host. The sealed engine cannot judge it,
+		because a plan has no data on the host."""
 		return Stop(
 			EXIT_UNSPLITTABLE,
 			f"Two inputs of the case {case.spec} differ in numbers, texts, flags or tensors on the "
@@ -1021,9 +1025,9 @@ class Judge:
 			self.plans_folder = ""
 
 	def trace(self, entry):
-		"""Adds to the saved plans when their nodes run. All results are written by now, and count
-		with or without these times. So this never fails. When its time is up, the process exits,
-		whatever the judge then waits for."""
+		"""Adds to each saved plan the times at which its nodes run. All results are already written
+		and count without these times, so a failure here is not an error. When the time for this is
+		over, the process exits, whatever it is waiting for."""
 		alarm = threading.Timer(min(TRACE_S, self.budget.left_s()), self.give_up_trace)
 		alarm.daemon = True
 		alarm.start()
@@ -1504,7 +1508,8 @@ def make_sealed_side(sockets, noun, is_null, cpus):
 
 
 def open_sides(parts, is_sealed, is_cuda):
-	"""(the entry, the null contestant, the rival); None for a side that no mode needs."""
+	"""Returns (the submission's side, the null contestant, the rival). A side that no mode needs is
+	None."""
 	sockets, cpus = Sockets(), wire.choose_cpus(is_cuda)
 	make = make_sealed_side if is_sealed else make_side
 	entry, null, rival = make(sockets, "The submission", False, cpus), None, None

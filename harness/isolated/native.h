@@ -56,10 +56,11 @@ const char *isolated_why(void);
  */
 enum { isolated_page_bytes = 4096 };
 
-/* The null contestant takes ISOLATED_NOTHING and ISOLATED_EMPTY at any time, the others only before
- * ISOLATED_LOAD. The judge needs them there because the same kernel steadily takes up to about 1 us
- * longer in one process than in another (measured on an H200). Before a submission is loaded, the
- * judge compares each process with the null contestant's. */
+/* ISOLATED_NOTHING and ISOLATED_EMPTY are for the judge's own measurements. The null contestant
+ * takes them at any time, other contestants only before ISOLATED_LOAD. The same kernel steadily
+ * takes up to about 1 us longer in one process than in another (measured on an H200). So before a
+ * submission is loaded, the judge compares empty kernels in its process with those in the null
+ * contestant's. */
 enum isolated_command {
 	ISOLATED_CALL = 1,
 	ISOLATED_LEAVE,
@@ -135,7 +136,7 @@ struct isolated_call {
 	/* Limits the sum of a call's waits: from the announcement to "ready", for frames that the
 	 * caller awaits in between, and from the bell to "done". */
 	int64_t limit_ns;
-	int64_t waited_ns; /* used up of limit_ns; isolated_announce sets it to zero */
+	int64_t waited_ns; /* the used part of limit_ns; isolated_announce sets it to zero */
 	/* From isolated_head_make. The clock starts when the word is head_value; NULL: no head, and
 	 * the clock starts at the bell. */
 	const uint32_t *head;
@@ -146,11 +147,12 @@ struct isolated_call {
 	struct isolated_gate *gate; /* of the contestant; NULL: none, and no withheld lines */
 	uint32_t is_announced;      /* set by isolated_announce; 0 at first */
 	int64_t announced_ns;       /* set by isolated_announce; 0 after `handed` was handed over */
-	/* The gate opens so long after the end of the head. Without a head it opens before the bell. */
+	/* From the end of the head to the opening of the gate. Without a head the gate opens before the
+	 * bell. */
 	int64_t open_ns;
 	/* The judge probes no earlier than this after the start of the clock, even if "done" comes
-	 * sooner. Its caches are then as cold as after a call of this length. elapsed_ns does not
-	 * include the wait. */
+	 * sooner. The judge's caches are then as cold as after a call of this length. elapsed_ns does
+	 * not include the wait. */
 	int64_t least_ns;
 	struct isolated_withheld withheld;
 	/* The input on the host, in memory that the contestant gets after the clock has started: just
@@ -230,8 +232,8 @@ int isolated_finish(struct isolated_page *page, uint32_t status, uint32_t spec, 
  * for 8 ms. Both are -1, and no thread is bound, with fewer than three CPUs or only one core. */
 int isolated_choose_cpus(int32_t *judge, int32_t *contestants);
 /* Chooses the least busy of a few random CPUs for a judge and a contestant that sleep while they
- * wait. They take turns, so on one CPU neither waits until another program has had its turn. -1 if
- * there is one CPU. */
+ * wait. Only one of the two works at a time, so both can use this CPU, and then no other program
+ * has to leave a CPU before the second one can run. -1 if there is one CPU. */
 int isolated_choose_cpu(int32_t *both);
 
 struct isolated_affinity {

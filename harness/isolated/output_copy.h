@@ -116,8 +116,8 @@ class OutputCopy
 					slot + piece.place, piece.bytes, piece.is_floating, seed + piece.place);
 	}
 
-	/* Learns the output's layout from the host's part before the first call. `given`: the pieces of
-	 * an input. Throws Malformed. */
+	/* Learns the output's layout before the first call, from the output's part on the host.
+	 * `given`: the pieces of an input. Throws Malformed. */
 	template <class Output> void learn(std::vector<Piece> given)
 	{
 		take_host();

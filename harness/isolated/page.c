@@ -52,7 +52,7 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 	static const struct timespec nap = { .tv_nsec = 50 * isolated_ns_per_ms };
 	const uint32_t last = __atomic_load_n(&page->ready, __ATOMIC_RELAXED);
 	while (__atomic_load_n(&page->armed, __ATOMIC_ACQUIRE) == last) {
-		/* The judge may have armed a last call between the first look and its end. */
+		/* The judge may have armed a last call after the look above, and then ended. */
 		if (isolated_hung_up(socket) && __atomic_load_n(&page->armed, __ATOMIC_ACQUIRE) == last)
 			return judge_is_gone();
 		if (syscall(SYS_futex, &page->armed, FUTEX_WAIT, last, &nap, NULL, 0) && errno == ENOSYS)
@@ -65,9 +65,9 @@ int isolated_await(struct isolated_page *page, int socket, struct isolated_order
 	return 0;
 }
 
-/* Naps as isolated_await does. The kernel wakes a thread where it last ran if no CPU is idle. A
- * thread of the submission that last ran on this thread's CPU would therefore always wait for this
- * thread, on a busy machine. */
+/* Sleeps in naps, as isolated_await does, and does not spin. If no CPU is idle, Linux wakes a
+ * thread on the CPU where it last ran. A thread of the submission that last ran on this CPU would
+ * then have to wait for the spinning thread. */
 static int sleep_until_called(struct isolated_page *page, int socket, uint32_t number)
 {
 	isolated_wake(&page->ready);

@@ -29,9 +29,10 @@ def strides_of(used):
 
 
 class Area:
-	"""`memories`: on the device and on the host, or None. Slot numbers wrap around, because an area
-	for large outputs may have fewer slots than the area of the inputs. `has_room`: whether the
-	device memory is the room, which this area must not release."""
+	"""The slots of inputs or of outputs. `memories`: [on the device, on the host]; None: there is
+	none. Slot numbers wrap around, because an area for large outputs may have fewer slots than the
+	area of the inputs. `has_room`: the device memory is the room, so this area must not release
+	it."""
 
 	def __init__(self, memories, strides, slots, tensors, has_room=False):
 		self.memories, self.strides, self.slots = list(memories), strides, slots

@@ -27,7 +27,7 @@ import podium_wire as wire
 from podium_area import Area
 
 LINE_BYTES = wire.LINE_BYTES  # a cache line: the judge copies, compares and poisons whole lines
-SOME_LINES = 64  # the most withheld of a tensor, unless the whole input is; each costs time
+SOME_LINES = 64  # the most withheld lines of a tensor of a large input; each line costs time
 MOST_SLOTS, CPU_SLOTS = 64, 4
 # For the driver's contexts of the judge and of three contestants. This is more than they take, so
 # an idle GPU never looks busy.
@@ -38,11 +38,13 @@ RANDOM_PROBES = 3
 BUSY_CYCLES = 500_000  # about 250 us, in which Python enqueues a dozen operations
 # How long the judge leaves the GPU alone after a call: before each touch, and in all.
 REST_NS, MOST_REST_NS = 120_000, 20_000_000
-MOST_SWITCHES = 100  # so many calls tell what a switch costs
+MOST_SWITCHES = 100  # enough calls to know what a switch costs
 # For the most that a copy takes: how many copies to measure, the margins on the device and on the
 # host, and the size of a copy on the host.
 COPIES, COPY_MARGINS, HOST_COPY_BYTES = 5, (1.25, 4.0), 8 << 20
-HOST_COPIES = 6  # of a host output in the judge: its own, poison, noise, what the check makes
+# How many times the judge may hold an output on the host: its copy, poison, noise, and what the
+# task's check makes.
+HOST_COPIES = 6
 # The most that the launch of one more copy costs: before the gate opens, and after. The contestant
 # launches copies after the gate opens if the input's part on the host comes only then.
 LAUNCH_NS, LATE_LAUNCH_NS = 3000, 30_000
@@ -158,7 +160,7 @@ class Device:
 		)
 
 	def event(self):
-		"""A recorded event."""
+		"""Records a new CUDA event and returns it."""
 		made = self.tensors.torch.cuda.Event(enable_timing=True)
 		made.record()
 		return made

@@ -165,8 +165,8 @@ class Side
 
 	/* ---- memories ---- */
 
-	/* Names the case that the next give_inputs belongs to, by an address. `given`: the pieces of
-	 * its inputs. */
+	/* Chooses the case of the next give_inputs. The first argument is an address that only
+	 * identifies the case; the second one has the pieces of an input. For the sealed engine. */
 	virtual void choose(const void *, const std::vector<Piece> &)
 	{
 	}

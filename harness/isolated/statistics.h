@@ -25,11 +25,12 @@ struct isolated_values {
 
 typedef double isolated_estimate(struct isolated_values values);
 
-/* The smallest value. On the CPU device it is the constant: other load makes calls longer, never
- * shorter, and subtracting too much would make the reported time too small. */
+/* The smallest value. On the CPU device, the constant (isolated_constant) is the smallest time of
+ * the null contestant. Other load makes calls only longer, so a larger constant could make the
+ * reported time too small. */
 double isolated_least(struct isolated_values values);
-/* The tenth percentile, between two values in proportion. On the CPU device it is the value of a
- * block: other load makes most calls longer, and the least depends too much on luck. */
+/* The tenth percentile, interpolated between two values. On the CPU device it is the time of a
+ * block: other load makes most calls longer, and the smallest value depends too much on luck. */
 double isolated_tenth(struct isolated_values values);
 double isolated_median(struct isolated_values values);
 /* The median of the means of all pairs, including each value with itself: the estimator of Hodges
@@ -79,7 +80,7 @@ struct isolated_rule {
 	double enough_s;     /* after this time a case ends with any interval, once it reaches its first
 	                        look */
 	double most_s;       /* after this time a case ends once it has isolated_least_blocks */
-	double most_pairs_s; /* the same for the pairs of blocks of a comparison, in any event */
+	double most_pairs_s; /* the longest time for a comparison's pairs of blocks, however few */
 	size_t least_warm_calls, most_warm_calls; /* calls that are verified but do not count */
 	double warm_s; /* between these limits, as many warm calls as fit into this time */
 
@@ -87,7 +88,7 @@ struct isolated_rule {
 	/* blocks of empty kernels before a submission is loaded: enough for this standard error */
 	size_t least_calibrations, most_calibrations;
 	double calibration_ns;
-	double open_before_ns; /* the gate opens so long before an empty kernel usually ends */
+	double open_before_ns; /* from the opening of the gate to the usual end of an empty kernel */
 	double wait_ns;        /* the longest wait after a call of the null contestant */
 
 	/* corrections */
@@ -157,9 +158,10 @@ struct isolated_quiet isolated_quiet_of(struct isolated_timings null);
 /* Consecutive calls of one case. */
 struct isolated_block {
 	struct isolated_timings calls, null; /* the submission's; the null contestant's among them */
-	struct isolated_values heads, null_heads; /* head_ns of the calls that followed these calls */
-	struct isolated_values bells;             /* calls without work */
-	struct isolated_values controls;          /* the null contestant's empty kernels */
+	/* head_ns of the calls that came next after the calls in `calls`, and after those in `null` */
+	struct isolated_values heads, null_heads;
+	struct isolated_values bells;    /* calls without work */
+	struct isolated_values controls; /* the null contestant's empty kernels */
 	struct isolated_quiet quiet;
 	/* How much longer an empty kernel takes in this process than in the null contestant's. */
 	double delta_ns;
@@ -242,7 +244,7 @@ double isolated_steady_disturbance(struct isolated_blocks blocks, const struct i
  * and keeps the copy engine busy until its output is complete. */
 bool isolated_delays_probes(struct isolated_blocks blocks, const struct isolated_rule *rule);
 
-/* The figures of a case; of the values of its blocks, unless a comment says otherwise. */
+/* The figures of a case. best_ns and worst_ns are values of blocks; `runs` counts the calls. */
 struct isolated_summary {
 	/* The time of the case: the center of the blocks' values, plus surcharge_ns. */
 	double mean_ns;
@@ -251,9 +253,10 @@ struct isolated_summary {
 	 */
 	double err_ns, low_ns, high_ns;
 	double best_ns, worst_ns;
-	double median_ns, std_ns;          /* of the charges of all calls */
-	double constant_ns;                /* the median of the blocks' */
-	double overrun_ns, disturbance_ns; /* centers; the second plus the steady disturbance */
+	double median_ns, std_ns; /* of the charges of all calls */
+	double constant_ns;       /* the median of the blocks' constants */
+	/* Centers of the blocks' figures. disturbance_ns also has the steady disturbance. */
+	double overrun_ns, disturbance_ns;
 	double surcharge_ns; /* the part of mean_ns that noise adds; 0: the interval is within limits */
 	double own_ns;       /* the median of what the submission measured itself; NAN: nothing */
 	size_t runs, blocks;
@@ -288,8 +291,8 @@ struct isolated_comparison isolated_apart(
 /* Chooses the comparison that counts. In turns, drift affects both submissions alike, but one can
  * slow the other down. Alone, it cannot. If the intervals of both comparisons overlap, the ratio
  * nearer to 1 counts, and its interval covers both. If they do not, or if the comparison in turns
- * is the noisier one, somebody may have disturbed the turns. Then the ratio alone counts, with an
- * allowance of 1 % for drift. */
+ * is the noisier one, somebody may have disturbed the turns. Then the comparison `apart` counts,
+ * with an allowance of 1 % for drift in its interval. */
 struct isolated_comparison isolated_compared(
 	struct isolated_comparison in_turns, struct isolated_comparison apart);
 /* Whether the intervals overlap. */

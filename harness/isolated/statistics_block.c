@@ -131,9 +131,9 @@ double isolated_disturbance(const struct isolated_block *block, const struct iso
 
 /* How long a call of the null contestant takes. A submission that is called first knows that the
  * null contestant follows, and could delay it. So if the calls after the submission's take longer
- * than noise, only the calls before count. In a disturbed block the estimate is at most the call
- * before the load, without an allowance for noise: the steady disturbance leaves such blocks out,
- * so nothing else would bound the noise. */
+ * than noise, only the calls before count. In a disturbed block the estimate is at most quiet_call,
+ * without an allowance for noise: isolated_steady_disturbance leaves such blocks out, so nothing
+ * else would limit how much noise the submission can add. */
 static double null_estimate(const struct isolated_block *block, const struct isolated_rule *rule)
 {
 	cleanup_scratch double *elapsed = figures_of(block->null, elapsed_ns);
@@ -182,8 +182,8 @@ struct isolated_limits isolated_limits_of(
 		take = fmin(take, center_of(block->null, touch_and_take_ns));
 		probed = fmin(probed, center_of(block->null, probed_ns));
 	}
-	/* So few blocks cannot show a steady disturbance, so the limit allows no noise. A submission
-	 * can cause few blocks by using up the time limit in calls that do not count. */
+	/* With fewer blocks than this, a steady disturbance would not show, so the limit allows no
+	 * noise. A submission can cause that by using up the time limit in calls that do not count. */
 	if (undisturbed < isolated_least_blocks)
 		constant = fmin(constant, quiet);
 	return (struct isolated_limits){
@@ -378,8 +378,8 @@ static double pooled_order_over(struct isolated_blocks blocks, const struct isol
 		- isolated_center(values_at(before, before_count));
 }
 
-/* With fewer controls than those of four blocks, the center tolerates too few outliers, so controls
- * count only from there on. */
+/* The center of few controls tolerates too few outliers, so controls count only if there are as
+ * many as in four blocks. */
 double isolated_steady_disturbance(struct isolated_blocks blocks, const struct isolated_rule *rule)
 {
 	size_t count;

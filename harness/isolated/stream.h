@@ -21,7 +21,7 @@ struct Piece {
 	std::byte *data;
 	std::size_t bytes;
 	std::size_t place;    /* offset in its slot; 0 if the piece lies in the input's memory */
-	std::ptrdiff_t given; /* which piece of the input it lies in, at the start; -1: none */
+	std::ptrdiff_t given; /* the index of the input's piece at whose start it lies; -1: none */
 	bool is_floating;
 };
 

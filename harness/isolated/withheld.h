@@ -16,8 +16,9 @@
 namespace podium
 {
 
-/* A contestant's copy engines could read the input before the clock starts. So each call withholds
- * lines of every part of the input, newly chosen, or a small input as a whole. */
+/* A contestant's copy engines could read the input before the clock starts. So the judge withholds
+ * a small input as a whole. Of a large one it withholds random lines of every part, which it
+ * chooses anew for each call. */
 class WithheldLines
 {
   public:

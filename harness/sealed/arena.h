@@ -16,8 +16,9 @@ enum { sealed_arena_alignment = 512 }; /* as of cudaMalloc */
 /* Starts over with the memory of `bytes` bytes at `address`, both multiples of the alignment. */
 void sealed_arena_open(uint64_t address, uint64_t bytes);
 
-/* Returns the address of at least `bytes` bytes; NULL: there is no room, or `bytes` is negative.
- * For 0 bytes as well. `stream`: a cudaStream_t. `device` is not used: there is one GPU. */
+/* Returns the address of at least `bytes` bytes; NULL: there is no room, or `bytes` is negative. A
+ * request for 0 bytes gets an address, too. `stream`: a cudaStream_t. `device` is not used: there
+ * is one GPU. */
 void *sealed_arena_malloc(ssize_t bytes, int device, void *stream);
 
 /* Whether there was no room for an allocation since the arena was opened. */

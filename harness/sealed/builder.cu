@@ -72,8 +72,8 @@ std::string why_not_captured(const std::string &said)
 		+ ". Call no function that waits for the GPU.";
 }
 
-/* Where a captured call goes on that ends the process, as CUDA_CHECK does when CUDA refuses a wait.
- */
+/* A captured call may try to end the process: CUDA refuses a wait, and CUDA_CHECK then calls _Exit.
+ * The builder continues here instead, so that it can report why there is no plan. */
 std::jmp_buf behind_call;
 bool is_in_call = false;
 

@@ -190,8 +190,9 @@ def launch_within(torch, graph):
 
 @contextlib.contextmanager
 def with_own_graphs(torch):
-	"""Lets a captured call replay graphs that it captured before. torch's own replay refuses,
-	because it sets the state of random numbers; settle() has refused those."""
+	"""Lets a captured call replay graphs that the submission captured before. torch's own replay()
+	refuses, because it sets the state of the random generators. launch_within() need not set it:
+	settle() has refused calls that draw random numbers."""
 	original = torch.cuda.CUDAGraph.replay
 	try:
 		torch.cuda.CUDAGraph.replay = lambda graph: launch_within(torch, graph)

@@ -5,8 +5,9 @@
 #include "cubin.h"
 
 /* Returns 0, or ISOLATED_VIOLATION with a sentence from isolated_why(), which is for the
- * participant. What a kernel prints would come from the launcher. Memory that a kernel allocates
- * could keep data from call to call. Kernels that a kernel launches would not be in the plan. */
+ * participant. A kernel may not print, because the launcher would print its text. It may not
+ * allocate memory, which could keep data from call to call, nor launch kernels, which would not be
+ * in the plan. */
 int sealed_calls_check(const struct cubin *cubin, const char *kernel);
 
 #endif

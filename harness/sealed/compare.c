@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The call is not the same each time. */
+/* Fails because the call differs from the one before it. */
 #define REFUSE(...) isolated_fail(ISOLATED_VIOLATION, __VA_ARGS__)
 #define AGAIN " A sealed call must do the same each time."
 
@@ -109,8 +109,8 @@ static uint64_t word_at(const struct plan_parameter *parameter, uint32_t at)
 	return word;
 }
 
-/* A structure has padding, and members that nobody set, as torch's have. Both hold what the stack
- * held before, so a difference there is only a doubt. */
+/* A structure may have padding, and members that nobody set (torch's have). Both contain what was
+ * on the stack before, so a difference in a structure is only a doubt. */
 static int compare_parameter(struct comparison *comparison, const char *name, uint32_t number,
 	bool is_number, const struct plan_parameter *before, const struct plan_parameter *after)
 {

@@ -48,8 +48,8 @@ static bool open_names(const struct cubin *cubin, uint64_t number, struct cubin_
 		&& names->bytes[names->count - 1] == '\0';
 }
 
-/* Finds the symbols with their names, and the calls. Each table may be there once, so that no other
- * reader finds another one. */
+/* Finds the symbols with their names, and the calls. Fails if there are two such tables, because
+ * another reader of the cubin could take the other one. */
 static bool find_tables(struct cubin *cubin)
 {
 	const size_t call_bytes = 2 * sizeof(uint32_t);
@@ -69,7 +69,7 @@ static bool find_tables(struct cubin *cubin)
 	return cubin->symbols.bytes != NULL; /* cuBLAS's cubins have no calls */
 }
 
-/* The driver reads all of them and knows no length. */
+/* Checks all sections, because the driver reads them and does not know the image's length. */
 static bool are_sections_within(const struct cubin *cubin)
 {
 	for (uint64_t i = 0; i < cubin->sections.count; i++) {

@@ -76,8 +76,9 @@ static bool is_listed(const struct plan *plan, uint32_t image, const char *name)
 }
 
 /* Checks that the plan lists all variables of its images that the driver knows. Otherwise a kernel
- * could keep something in one from call to call. The driver knows no texts in the code ($str). What
- * a kernel keeps there gains nothing, because no input comes twice. */
+ * could keep something in one from call to call. The driver does not know the string literals of
+ * kernels (`$str`), so the plan cannot list them. What a kernel keeps there gains it nothing,
+ * because no input comes twice. */
 static int check_variables(const struct sealed_graph *graph, const struct plan *plan)
 {
 	struct cubin_variable variable;

@@ -64,7 +64,8 @@ static const struct heard {
 #undef CUPTI_HEARD
 };
 
-/* Finds the module of the images that came in this call, or while the driver was asked for it. */
+/* Finds the module of the images that came in this call. The driver may load a module only when
+ * find_module asks for it, so images that come then belong to it, too. */
 static const struct CUmod_st *note_module(
 	struct sealed_record *record, enum cupti_parameter kind, void *parameter)
 {
@@ -81,7 +82,7 @@ static void hear_call(
 {
 	void *const parameter = *(void *const *)((const char *)call->parameters + heard->at);
 	if (call->site == CUPTI_SITE_ENTER) {
-		now.image_count = 0; /* other images came in calls that are not heard */
+		now.image_count = 0; /* forget images that came in calls which are not in HEARD */
 		if (heard->kind == CUPTI_MODULE_UNLOADED)
 			sealed_record_unload(record, parameter);
 		if (heard->kind == CUPTI_LIBRARY_UNLOADED)

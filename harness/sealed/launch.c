@@ -109,7 +109,7 @@ static void forget_plan(struct launcher *launcher)
 	launcher->file = NULL;
 }
 
-/* The graph would use the memory, so it goes too. */
+/* Unmaps a place. Also forgets the plan, because its graph uses the memory. */
 static int remove_place(struct launcher *launcher, const struct sealed_place *place)
 {
 	for (size_t i = 0; i < launcher->place_count; i++)
@@ -295,8 +295,8 @@ static int play(const struct launcher *launcher, const struct sealed_graph *grap
 		rc = isolated_finish(launcher->page, ISOLATED_RETURNED, launcher->spec, 0);
 	if (!rc)
 		return 0;
-	/* The gate's kernel must have seen this call's number before the judge opens it for the next.
-	 */
+	/* Wait for the GPU: the kernel at the gate must see this call's number there, and the judge
+	 * replaces the number when it opens the gate for the next call. */
 	char why[200];
 	snprintf(why, sizeof why, "%s", isolated_why());
 	isolated_cuda.context_wait();
@@ -308,7 +308,8 @@ static int call(const struct launcher *launcher, const struct isolated_order *or
 {
 	const struct sealed_graph *graph =
 		order->command == ISOLATED_EMPTY || launcher->is_null ? launcher->empty : launcher->graph;
-	/* Before "ready", so that the time does not count. No call finds what an earlier one left. */
+	/* Restore the variables, so that a call does not find what an earlier one left. Do it before
+	 * "ready", so that it does not count as the call's time. */
 	int prepared = graph && order->command == ISOLATED_CALL ? sealed_graph_restore(graph) : 0;
 	int rc = isolated_stand_by(launcher->page, SOCKET);
 	if (rc)

@@ -100,8 +100,8 @@ static int add_edge(struct opening *opening, size_t first, const struct CUgraphN
 	return rc;
 }
 
-/* Lists the edges of a graph, whose nodes are the last from `first` on. The driver refuses arrays
- * if there is no edge. */
+/* Lists the edges of a graph, whose nodes are already listed from number `first` on. The driver
+ * refuses arrays for a graph without edges. */
 static int list_edges(struct opening *opening, struct CUgraph_st *graph, size_t first)
 {
 	size_t count;

@@ -11,7 +11,7 @@ struct CUgraphNode_st;
 
 struct sealed_edge {
 	uint32_t from, to; /* numbers of nodes */
-	const char *order; /* as in a plan; NULL: after the end */
+	const char *order; /* "trigger" or "start", as in a plan; NULL: `to` waits for the end */
 };
 
 struct sealed_listing {

@@ -240,8 +240,8 @@ static int read_content(struct sealed_record *record, unsigned long long address
 	return rc ? rc : CUDA_DO(context_wait);
 }
 
-/* The driver knows no name of a text in the code ($str). Such a variable cannot be restored before
- * a call, and keeps its content from the image. */
+/* Records nothing for a string literal of a kernel (`$str`): the driver does not know its name, so
+ * the launcher could not restore it before a call. */
 static int record_variable(struct sealed_record *record, const struct sealed_listed *listed,
 	const struct cubin_variable *variable, json_t *list)
 {

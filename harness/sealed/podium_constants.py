@@ -5,9 +5,10 @@ device="cuda") does, and its bytes are the same in each call. One call notes the
 order and keeps their data on the GPU. In the captured call, each copy from the host becomes a copy
 on the GPU.
 
-torch.tensor() and torch.as_tensor() copy below what a dispatch mode sees. So they make the tensor
-on the host meanwhile, and a second step copies it. A list as an index, as in x[[0, 2]], is not
-seen.
+A dispatch mode of torch shows these copies, except those within torch.tensor() and
+torch.as_tensor(). So this module replaces the two functions during a call: they make the tensor on
+the host, and a second step, which the mode sees, copies it. The mode does not see the copy of a
+list that is used as an index, as in x[[0, 2]].
 """
 
 import contextlib
@@ -100,7 +101,7 @@ class Constants(TorchDispatchMode):
 				arguments[1] = self._take(arguments[1], first.device)
 		elif function in INDEXING and self._is_there(first):
 			arguments[1] = self._take_indexes(arguments[1], first.device)
-			# x[indexes] = 2.0 makes the value on the host.
+			# In x[indexes] = 2.0, torch makes a tensor of the value on the host.
 			arguments[2:3] = self._take_indexes(arguments[2:3], first.device)
 		return function(*arguments, **options)
 

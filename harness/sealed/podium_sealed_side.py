@@ -47,7 +47,7 @@ ARENA_BYTES = 1 << 30  # of the builder
 PIECE_BYTES = 2 << 20  # The judge looks for the used part of the arena in such pieces.
 MOST_KEPT_SHARE = 0.25  # of the free memory, for the contents of one arena
 TRACE_LIMIT_S = 10.0  # for each answer in a trace
-MOST_EARLY_NS = 1e6  # of a node before the call's clock
+MOST_EARLY_NS = 1e6  # how long before a call's clock starts its first node may run
 
 
 def refused(text):
@@ -101,7 +101,8 @@ class Arena:
 
 
 class Nothing(staging.Spec):
-	"""The output None. Restoring this arena takes as long as any submission's can take."""
+	"""The output None, for calls before there is a plan. Its arena has the largest size, so
+	restoring it takes as long as restoring any submission's arena."""
 
 	def __init__(self, inputs, device):
 		super().__init__(0, tree.encode(tree.Node(tree.NONE)), inputs, {}, device, 0)
@@ -178,7 +179,7 @@ class SealedSpec(staging.Spec):
 		return Area([part if self.used[0] else None, None], self.used, 1, tensors, has_room=True)
 
 	def _pattern(self, place):
-		return None  # poison() needs none
+		return None  # this class has its own poison(), which needs no pattern
 
 	def _elements(self, node):
 		"""The elements of an output as integers, for poison."""
@@ -558,9 +559,9 @@ class SealedSide(Launched):
 
 
 class NullLauncher(Launched):
-	"""The null contestant. It has its own input, so that nothing of a submission can read an input
-	before its own call. The judge's work on the arena is the same as for the submission, so it uses
-	the submission's."""
+	"""The null contestant. It has an input place of its own, so that no process with kernels of a
+	submission can read an input before its own call. The judge restores the submission's arena for
+	the null contestant's calls too, which costs equal time."""
 
 	def __init__(self, descriptor, noun, cpus):
 		super().__init__(descriptor, noun, True, cpus)

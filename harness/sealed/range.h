@@ -1,6 +1,7 @@
 /* The addresses of the sealed engine's GPU memory. The build and the launcher map the judge's
- * memory at the same addresses, so that no pointer in a plan needs a change. The driver grants a
- * wish only for whole GiB (measured on an H200), so a process reserves all of them once. */
+ * memory at the same addresses, so that no pointer in a plan needs a change. The driver reserves
+ * the addresses that a process asks for only in whole GiB (measured on an H200). So each process
+ * reserves the whole range once and maps smaller pieces in it. */
 #ifndef PODIUM_SEALED_RANGE_H
 #define PODIUM_SEALED_RANGE_H
 

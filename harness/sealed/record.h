@@ -30,7 +30,8 @@ void sealed_record_unload(struct sealed_record *record, const void *module);
  * the handle. Thread-safe. `noun` must live as long as the record. */
 void sealed_record_object(struct sealed_record *record, const char *noun);
 
-/* Lets sentences name calls of C++ in place of torch's. */
+/* Call it for a submission in C++: the sentences then advise its author to use calls of CUDA C++
+ * instead of torch's. */
 void sealed_record_for_cpp(struct sealed_record *record);
 
 /* Makes the plan of a captured graph: *text is its text with a NUL, which the caller frees with

@@ -16,7 +16,7 @@
 enum { sealed_most_loaded = 8192, sealed_most_loaded_bytes = plan_most_blob_bytes };
 
 struct sealed_image {
-	const void *module; /* NULL: not known; if it is unloaded, an address of modules.c */
+	const void *module; /* a CUmodule; NULL: not known; UNLOADED of modules.c: unloaded */
 	uint8_t *bytes;     /* NULL: too many, or memory was short */
 	size_t length;
 	struct cubin cubin; /* in `bytes` */
@@ -38,11 +38,11 @@ struct sealed_listed {
 };
 
 struct sealed_record {
-	pthread_mutex_t lock; /* for the next four */
+	pthread_mutex_t lock; /* for `images`, image_count, kept_bytes and `object` */
 	struct sealed_image images[sealed_most_loaded];
 	size_t image_count, kept_bytes;
 	bool is_cpp;           /* for sentences: the submission is in C++ */
-	const char *allocator; /* likewise */
+	const char *allocator; /* for sentences: the function that the author should allocate with */
 	const char *object;    /* "texture" or "surface"; NULL: the process made none */
 	/* Of the plan that is being made, or of the last one: */
 	json_t *list; /* of its images; NULL: no plan is being made */

@@ -307,10 +307,10 @@ class BuilderPeer
 
 /* ---- the launchers ---- */
 
-/* A side with a launcher. All calls use one slot, the input's place. By itself, this is the null
- * contestant. It has its own input, so that nothing of a submission can read an input before its
- * own call. The judge's work on the arena is the same as for the submission, so it uses the
- * submission's. */
+/* A side with a launcher. All calls use one slot, the input's place. An object of this class is the
+ * null contestant; a submission is a SealedSide. The null contestant has an input place of its own,
+ * so that no process with kernels of a submission can read an input before its own call. The judge
+ * restores the submission's arena for the null contestant's calls too, which costs equal time. */
 class Launched : public Side
 {
   public:
@@ -418,7 +418,8 @@ class Launched : public Side
 		expect(kind, ISOLATED_MAPPED);
 	}
 
-	/* The part on the host belongs to the plan, so it has no poison. */
+	/* The output's part on the host comes from the plan, and no call writes it. So the judge
+	 * poisons nothing there. */
 	void prepare_host(std::uint64_t) override
 	{
 	}
@@ -438,7 +439,8 @@ class Launched : public Side
 	std::vector<std::uint64_t> places_; /* that the launcher has mapped */
 	const Built *built_ = nullptr;
 	const Arena *arena_ = nullptr;
-	/* For calls before there is a plan: restoring it takes as long as any submission's arena. */
+	/* An arena of the largest size, for calls before there is a plan. Restoring it takes as long as
+	 * restoring any submission's arena. */
 	std::unique_ptr<Arena> idle_;
 };
 
@@ -569,7 +571,8 @@ class SealedSide : public Launched
 	}
 
   private:
-	/* The judge copies outputs, with the memory between them. */
+	/* Fails the case if the outputs are too large. The memory between them counts, because the
+	 * judge copies it, too. */
 	void need_room(const sealed_outputs &outputs) const
 	{
 		std::size_t most = device_->free_bytes() / 4;

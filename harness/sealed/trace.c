@@ -48,7 +48,8 @@ static void add_known(const void *node, uint64_t id, uint32_t number)
 		trace.known[trace.known_count++] = (struct known){ node, id, number };
 }
 
-/* The last one counts, because a freed node's address may be used again. */
+/* Notes a clone under the number of its original. Searches from the end, because a later node may
+ * have the address of a freed one. */
 static void hear_clone(const struct cupti_clone *clone)
 {
 	const uint64_t id = id_of(clone->node);

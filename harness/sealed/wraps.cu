@@ -35,14 +35,15 @@
 namespace
 {
 
-/* The functions of arena.h, which the builder has loaded. NULL elsewhere: memory comes from CUDA.
- */
+/* The functions of arena.h, if the process has loaded them, as the builder has. Else NULL: memory
+ * then comes from CUDA. */
 struct Arena {
 	void *(*take)(ssize_t bytes, int device, void *stream);
 	void (*give)(void *memory, ssize_t bytes, int device, void *stream);
 };
 
-/* Static objects of the submission may allocate, too, so this is no static object. */
+/* Finds the functions at the first call. A global object could be constructed too late, because
+ * constructors of the submission's global objects may allocate. */
 const Arena &arena()
 {
 	static const Arena found = { reinterpret_cast<decltype(Arena::take)>(
@@ -334,7 +335,8 @@ LAUNCH(cudaLaunchKernelExC_ptsz,
 	(const cudaLaunchConfig_t *launch, const void *kernel, void **arguments), launch->stream,
 	launch, kernel, arguments)
 
-/* What <<<>>> has become with CUDA 13. Older runtimes lack it, and nothing calls it there. */
+/* nvcc of CUDA 13 compiles <<<>>> to this call. Older runtimes lack it, and nothing calls it there.
+ */
 #define __cudaLaunchKernel_ptsz_parameters \
 	(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, std::size_t shared, \
 		cudaStream_t stream)
@@ -450,7 +452,7 @@ CHANGE(cudaGraphExecMemcpyNodeSetParams1D,
 	(cudaGraphExec_t instance, cudaGraphNode_t node, void *to, const void *from, std::size_t bytes,
 		cudaMemcpyKind kind),
 	cudaGraphMemcpyNodeSetParams1D(copy, to, from, bytes, kind), to, from, bytes, kind)
-/* These changes are not made in the copy. */
+/* These changes cannot be repeated in the copy, so the copy is forgotten. */
 CHANGE(cudaGraphExecNodeSetParams,
 	(cudaGraphExec_t instance, cudaGraphNode_t node, cudaGraphNodeParams *to),
 	cudaErrorNotSupported, to)
