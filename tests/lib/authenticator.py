@@ -1,5 +1,5 @@
-"""A browser with a passkey, in software: it registers and signs as WebAuthn says, and it lies where
-a test wants. Also the codes of an authenticator app (RFC 6238)."""
+"""A browser with a passkey, in software: it registers and signs in as WebAuthn says. A test can
+make it send false values. Also the codes of an authenticator app (RFC 6238)."""
 
 import base64
 import hashlib
@@ -44,7 +44,8 @@ def cbor(value):
 
 
 class Passkey:
-	"""`origin` and `host` are the site's. `verifies`: it checks a PIN or a finger."""
+	"""`origin` and `host` are the site's. `verifies`: whether the passkey checks a PIN or a
+	finger."""
 
 	def __init__(self, origin, host, algorithm="ES256", verifies=True):
 		self.origin, self.host, self.algorithm, self.verifies = origin, host, algorithm, verifies
@@ -56,7 +57,7 @@ class Passkey:
 		openssl("genpkey", "-algorithm", kind, *words, "-out", self.file)
 
 	def public(self):
-		"""The key as COSE has it."""
+		"""The public key as a COSE map in CBOR."""
 		der = openssl("pkey", "-in", self.file, "-pubout", "-outform", "DER")
 		if self.algorithm == "ES256":
 			return cbor({1: 2, 3: -7, -1: 1, -2: der[-64:-32], -3: der[-32:]})
@@ -105,7 +106,8 @@ class Passkey:
 
 
 def app_code(secret, at=None, steps=0):
-	"""The code of an app with this secret in Base32, so many steps of 30 s later."""
+	"""The code that an app with this secret (Base32) shows `steps` steps of 30 s after the time
+	`at`, by default now."""
 	counter = struct.pack(">Q", int(time.time() if at is None else at) // 30 + steps)
 	digest = hmac.new(base64.b32decode(secret), counter, "sha1").digest()
 	place = digest[19] & 15

@@ -61,7 +61,7 @@ def restore(site, tokens, admin):
 
 
 def check_unharmed(site):
-	"""The site has reported no error, and told nobody anything."""
+	"""Checks that the site has logged no error, and that podium-hooks has sent nothing."""
 	errors = [
 		line for line in (site.var / "log" / "web.log").read_text().splitlines() if "=error" in line
 	]

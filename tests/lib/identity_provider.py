@@ -107,7 +107,7 @@ class Provider:
 		threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 	def reset(self):
-		"""Behaves again."""
+		"""Undoes what a test has changed, so that the provider behaves correctly again."""
 		self.acts.clear()
 		self.algorithm, self.signs_with = "RS256", None
 		self.change_claims = self.change_header = self.change_discovery = lambda one: None

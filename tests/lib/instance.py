@@ -148,12 +148,13 @@ class Instance:
 		return self.sql(statement)[0][0]
 
 	def quiet_tables(self, busy=()):
-		"""The tables that change by a request only. `busy`: names of more that do not."""
+		"""The tables that only requests change. `busy`: further tables to leave out."""
 		tables = self.sql("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
 		return [name for name, _ in tables if name not in BUSY_TABLES.union(busy)]
 
 	def checksums(self, busy=()):
-		"""Differs from an earlier answer if a request has changed a quiet table."""
+		"""Returns the checksums of the quiet tables. They differ from earlier ones if a request has
+		changed a table."""
 		return mariadb.checksums(self.sql, self.quiet_tables(busy))
 
 	def hold_jobs(self):

@@ -1,10 +1,10 @@
 """A real mail server (exim) for one test, which needs no root: it takes e-mails on loopback and
 stores each as a file. Its answers to a recipient depend on the local part of the address:
 
-	gone      550, for ever       policy    550 with 5.7.1: the sender may not
-	later     451, until allow()  anybody else   taken
+	gone      550                 policy          550 with 5.7.1: refuses the sender
+	later     451 until allow()   any other name  accepts the e-mail
 
-Without `plain`, it takes nothing before STARTTLS and a login as USER with PASSWORD."""
+Without `plain`, it accepts e-mails only after STARTTLS and a login as USER with PASSWORD."""
 
 import email
 import email.policy

@@ -207,13 +207,13 @@ def place_in_memory():
 
 
 def remove_abandoned(place):
-	"""Removes the folders of servers that were killed with their tests. A server and its test lock
-	the server's log."""
+	"""Removes the folders of servers that were killed with their tests. As long as a server or its
+	test runs, it holds a lock on the server's log."""
 	for folder in place.glob("podium-db.*"):
 		try:
 			with open(folder / "log", "rb") as log:
 				fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-				if time.time() > folder.stat().st_mtime + 60:  # else it may just have begun
+				if time.time() > folder.stat().st_mtime + 60:  # a new one may have no lock yet
 					shutil.rmtree(folder, ignore_errors=True)
 		except OSError:
 			pass

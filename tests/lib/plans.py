@@ -80,7 +80,7 @@ def figure(node, begin_ns=0.0, end_ns=1000.0, **more):
 
 
 def pack(content):
-	"""Packs as gzip_pack does: without optional fields in the header."""
+	"""Compresses as gzip_pack() does: the header has no time and no other optional field."""
 	return gzip.compress(content, 6, mtime=0)
 
 

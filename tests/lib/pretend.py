@@ -43,8 +43,8 @@ echo "$*" >> $calls
 while [ "$1" != -- ]; do shift; done
 shift
 """
-# What an ncu does that succeeds: it writes profile.ncu-rep and exits with the profiled program's
-# exit code.
+# What a successful ncu does: it writes profile.ncu-rep and exits with the profiled program's exit
+# code.
 PROFILES = """
 echo "==PROF== Connected to process 1"
 "$@"; code=$?

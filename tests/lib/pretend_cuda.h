@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Tells of a call's begin or end. */
+/* Called at the begin and at the end (`site`) of the driver's call with this number. */
 typedef void (*pretend_tell)(
 	uint32_t number, unsigned int site, const void *parameters, unsigned int status);
 
@@ -19,26 +19,28 @@ struct pretend_cuda {
 	int handles, addresses, mappings; /* objects that exist */
 	int contexts;                     /* retained contexts */
 	int copies;                       /* requested copies */
-	/* Of graphs: objects that exist, and what the last calls set. */
+	/* The last library and graph that were made, how many objects of graphs exist, and the values
+	 * that the last calls set for functions and launches. */
 	void *last_library, *last_graph;
 	int graph_objects, most_shared, carveout, large_clusters, cooperative, cluster, trigger_port;
-	/* Of captured graphs, 0: as they are. The kind of all nodes; whether launches have a CUkernel;
-	 * whether they have their parameters in a buffer, and how many bytes it lacks; the kinds of a
-	 * copy's sides. */
+	/* What the driver reports about captured graphs; 0: the truth. The kind of all nodes; whether
+	 * launches have a CUkernel instead of a function; whether a launch has its parameters in one
+	 * buffer, and how many bytes the buffer lacks; the kinds of memory on both sides of a copy. */
 	int node_kind, has_kernels, packs_parameters, packs_too_few, copies_from, copies_to;
-	/* A node that is a graph, and this graph. */
+	/* A node that contains a graph, and that graph. */
 	void *opened, *inner;
-	/* Memory that the driver knows, 0: none. Its kind, and whether it is managed. */
+	/* The address of memory that the driver knows (0: none), the memory's kind, and whether it is
+	 * managed. */
 	unsigned long long known;
 	unsigned int known_kind, known_is_managed;
-	/* The only memory that graphs may use; empty: any. What used other memory, or was no call that
-	 * CUDA takes: the last such call, NULL: none. */
+	/* places: the only memory that graphs may use; empty: any. strayed: what the last call did that
+	 * used other memory or that CUDA would refuse; NULL: there was none. */
 	struct pretend_place {
 		unsigned long long address, bytes;
 	} places[2];
 	const char *strayed;
-	/* What pretend_cupti.c hears with; NULL: nothing. Of calls; of a node that is a clone of
-	 * another one; of a node that has run in a launch, whose number counts all launches. */
+	/* Functions of pretend_cupti.c that the driver calls (NULL: none): at each of its own calls,
+	 * when it clones a node, and when a node has run. `launch` counts all launches of graphs. */
 	pretend_tell tell;
 	void (*cloned)(void *node, void *original);
 	void (*ran)(const void *node, unsigned int kind, unsigned int launch);
@@ -46,7 +48,7 @@ struct pretend_cuda {
 
 extern struct pretend_cuda pretend_cuda;
 
-/* Of pretend_graph.c: the kernel "empty" of the isolated engine. */
+/* The isolated engine's kernel "empty", defined in pretend_graph.c. */
 extern struct CUfunc_st *const pretend_empty;
 
 /* Whether all bytes lie in one of the places. */

@@ -102,7 +102,7 @@ static void tell_clone(void *node, void *original)
 	tell(CUPTI_DOMAIN_RESOURCE, CUPTI_NODE_CLONED, &resource);
 }
 
-/* Tells of a clone in between, as if the driver had cloned the graph twice. */
+/* Reports two clones, one made from the other, as if the driver had cloned the graph twice. */
 static void hear_clone(void *node, void *original)
 {
 	void *between = (char *)original + 1;
@@ -111,7 +111,8 @@ static void hear_clone(void *node, void *original)
 	first_launch = 0;
 }
 
-/* A launch's nodes take 100 ns times its factor, and a tenth of that passes between them. */
+/* Each launch has a factor. Its nodes take 100 ns times this factor, and the pause between two
+ * nodes is a tenth of that. */
 static void hear_run(const void *node, unsigned int kind, unsigned int launch)
 {
 	static const uint64_t factors[] = { 1, 3, 7, 5, 9, 8 };
@@ -159,7 +160,8 @@ unsigned int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cu
 	return 0;
 }
 
-/* Two records that must not count come before: one of another kind, and one without times. */
+/* Gives the record back after two that Podium must ignore: one of another kind, one without times.
+ */
 static void give(const struct cupti_record *record)
 {
 	struct cupti_record all[] = { *record, *record, *record };
@@ -174,7 +176,7 @@ static void give(const struct cupti_record *record)
 	give_back(NULL, 0, buffer, bytes, sizeof all);
 }
 
-/* The last record comes first. A refused flush loses all. */
+/* Gives the records back in reverse order. A flush that fails loses all records. */
 unsigned int cuptiActivityFlushAll(uint32_t flags)
 {
 	const bool is_refused = refuses("cuptiActivityFlushAll") || flags != CUPTI_FLUSH_ALL;

@@ -9,7 +9,7 @@
 
 struct pretend_cupti {
 	const char *refuses; /* the call that fails; NULL: none */
-	cupti_hear hear;     /* of the subscriber; NULL: there is none */
+	cupti_hear hear;     /* the subscriber's function; NULL: there is no subscriber */
 	void *ours;
 	bool hears[4][1024]; /* by domain and number */
 	int records;         /* the kinds of activity that are recorded */

@@ -3,9 +3,10 @@
  *	kernel NAME BYTES...     a kernel and the sizes of its parameters
  *	variable NAME BYTES
  *
- * Kernels are functions below. They run on the host when a launched graph's turn comes. With
- * `places`, a kernel that is to use other memory does nothing, as any kernel may try that. Other
- * calls that no launcher may make set `strayed`. */
+ * Kernels are functions below. They run on the host when a launched graph's turn comes. If the test
+ * has set `places`, a kernel does nothing when its parameters name other memory: a plan may contain
+ * such a kernel, so that is no fault of the launcher. What a launcher may never do sets `strayed`.
+ */
 #include "tests/lib/pretend_cuda.h"
 
 #include "harness/sealed/cupti.h"
@@ -43,7 +44,8 @@ static bool stray(bool did, const char *what)
 	return did;
 }
 
-/* The driver takes a kernel for a function, so their first bytes tell them apart. */
+/* The driver accepts a CUkernel where it expects a CUfunction. Each CUkern_st begins with this
+ * mark, so that the functions below can tell the two apart. */
 enum { kernel_mark = 0x4b };
 
 struct CUkern_st {
