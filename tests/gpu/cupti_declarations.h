@@ -1,4 +1,4 @@
-/* As isolated_declarations.h, for the build's declarations of CUPTI. */
+/* Compares harness/sealed/cupti.h with NVIDIA's header, as isolated_declarations.h does. */
 #ifndef PODIUM_TESTS_GPU_CUPTI_DECLARATIONS_H
 #define PODIUM_TESTS_GPU_CUPTI_DECLARATIONS_H
 

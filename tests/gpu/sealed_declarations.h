@@ -1,4 +1,4 @@
-/* As isolated_declarations.h, for the launcher's declarations of the CUDA driver. */
+/* Compares harness/sealed/driver.h with NVIDIA's header, as isolated_declarations.h does. */
 #ifndef PODIUM_TESTS_GPU_SEALED_DECLARATIONS_H
 #define PODIUM_TESTS_GPU_SEALED_DECLARATIONS_H
 
