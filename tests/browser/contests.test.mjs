@@ -127,7 +127,7 @@ const main = (page) => page.locator('main');
 const minutesFromNow = (minutes) =>
 	new Date(Date.now() + minutes * 60_000).toISOString().slice(0, 16);
 
-// Lets time pass: what has happened is so many minutes longer ago, and what comes is closer.
+// Lets `minutes` minutes pass: moves all times in the database that many minutes into the past.
 function pass(minutes) {
 	const earlier = (table, ...columns) => `UPDATE ${table} SET ` + columns.map((column) =>
 		`${column} = ${column} - INTERVAL ${minutes} MINUTE`).join(', ');
@@ -151,7 +151,7 @@ async function rank(page, board, ns) {
 	return number;
 }
 
-// The status of a submission without the form.
+// Submits without the page's form. Returns the status of the answer, which must say to register.
 async function sendTo(page, board) {
 	const csrf = await page.locator('input[name=csrf]').first().inputValue();
 	const answer = await page.request.post(`/leaderboard/${board}/submit`,
@@ -202,7 +202,7 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 	await host.getByRole('button', { name: 'Preview' }).click();
 	await host.getByRole('button', { name: 'Create 2 leaderboards' }).click();
 	await host.getByRole('button', { name: 'Make a contest of it' }).waitFor();
-	publish('tiles'); // it disappears again
+	publish('tiles'); // making the contest hides it again
 	assert.equal(await statusOf(eve, '/leaderboard/tiles'), 200);
 	await host.getByRole('button', { name: 'Make a contest of it' }).click();
 	assert.deepEqual(await host.getByLabel(/^Problem \d$/).evaluateAll((all) =>
@@ -219,7 +219,7 @@ scene('a contest runs from a problem set to certificates', async (come) => {
 	await fillAndSend(host, { 'Add a user to the jury of all problems': 'judy' },
 		'Put into the jury');
 	await host.getByRole('rowheader', { name: 'judy' }).waitFor();
-	publish('waves'); // at the start
+	publish('waves'); // it appears when the contest starts
 
 	// Before the start, only the jury sees the problems.
 	for (const board of BOARDS) {

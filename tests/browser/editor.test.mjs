@@ -139,7 +139,7 @@ scene('a draft returns until it is sent or discarded', async (come) => {
 	assert.equal(await codeIn(page), draft);
 	assert.equal(await page.locator('#code-hint').textContent(), 'The code is your draft.');
 	await page.goto(`${FORM}?template=Python`);
-	assert.equal(await codeIn(page), WRONG); // which was asked for
+	assert.equal(await codeIn(page), WRONG); // the address asks for the template, not for the draft
 	await page.goto(`/leaderboard/${CUDA_BOARD}/submit`);
 	assert.notEqual(await codeIn(page), draft);
 	await page.goto(FORM);

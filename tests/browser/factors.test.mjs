@@ -46,7 +46,7 @@ async function addPasskey(page, name) {
 const codesOf = async (page) =>
 	(await main(page).locator('#recovery-codes').textContent()).trim().split('\n');
 
-// The code that an app with this key shows, so many steps of 30 s later.
+// The code that an app with this key shows `steps` steps of 30 s from now.
 function appCode(key, steps = 0) {
 	const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 	const bits = [...key].map((one) => letters.indexOf(one).toString(2).padStart(5, '0')).join('');

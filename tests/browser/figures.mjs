@@ -5,7 +5,7 @@
 //
 //	paint     first contentful paint, ms
 //	largest   largest contentful paint, ms
-//	blocked   of tasks longer than 50 ms, the time beyond that, ms
+//	blocked   total blocking time: the sum of what each task takes beyond 50 ms, ms
 //	shift     cumulative layout shift
 //	KB        bytes of all answers, with their headers
 //	requests  how many

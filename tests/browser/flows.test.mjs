@@ -264,7 +264,7 @@ for (const scripts of [true, false]) {
 		const code = codeField(page), file = fileField(page);
 		const send = async ({ text, upload }) => {
 			await page.goto(`/leaderboard/strict${suffix}/submit`);
-			// The template would be valid.
+			// The field contains the template, which is valid. Replace it.
 			if (text !== undefined)
 				await code.fill(text);
 			if (upload)
@@ -399,7 +399,7 @@ scene('a slow submission shows its progress, and opened parts stay open', async 
 		running = states.filter((state) => /^running test \d\/3 0$/.test(state));
 	assert.ok(running.length >= 2, `its states were ${states}`);
 	assert.ok(states.some((state) => /^running .* 3$/.test(state)), `its states were ${states}`);
-	assert.match(states.at(-1), /^passed  5$/); // the spread of the times is one more
+	assert.match(states.at(-1), /^passed  5$/); // one of the rows shows the spread of the times
 });
 
 scene('submissions are ranked by their times, and your own row is marked', async (come) => {

@@ -22,8 +22,8 @@ after(closeBrowser);
 const SAVED = mkdtempSync(join(tmpdir(), 'podium-pages.')), savedPaths = [];
 after(() => rmSync(SAVED, { recursive: true }));
 
-// A first visit. The pages of languages show the whole source of a harness, and the pages that
-// submit load the editor.
+// The most that a first visit to a page may load. The pages of languages show the whole source of a
+// harness, and the pages that submit load the editor.
 const FIRST_VISIT_BYTES = 35_000, LANGUAGE_BYTES = 70_000, SUBMIT_BYTES = 190_000,
 	FIRST_VISIT_REQUESTS = 5, SUBMIT_REQUESTS = 6;
 const WALK_LIMIT_MS = 600_000;

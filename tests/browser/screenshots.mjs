@@ -17,7 +17,8 @@ import { closeBrowser, logIn, visit } from './visitor.mjs';
 const [folder, state, part = ''] = process.argv.slice(2);
 const SIZES = [{ ...NARROW, width: 390 }, WIDE], HEIGHT_LIMIT = 4000;
 
-// Each state: fills the site, and returns its addresses and how its participant is called.
+// Each state fills the site and returns the addresses of its pages. `reader`: the participant to
+// log in as.
 const STATES = {
 	empty: async () => {
 		await makeEmpty();
@@ -59,7 +60,7 @@ for (const [role, { enter }] of Object.entries(ROLES)) {
 		if (seen.has(content))
 			continue;
 		seen.add(content);
-		await page.mouse.move(0, 0); // it still lies on the button that logged in
+		await page.mouse.move(0, 0); // away from the button that logged in
 		for (const size of SIZES)
 			for (const theme of ['light', 'dark']) {
 				await page.setViewportSize(size);

@@ -4,8 +4,8 @@ import { rebuildRanking, sql } from './full.mjs';
 import { register } from './visitor.mjs';
 
 const READER = 'grace';
-// Each user's final time relative to the best user's. ROUNDS are the factors by which times were
-// longer in each round, the last round being the final one.
+// Each user's final time relative to the best user's. Users submit once in each round. ROUNDS says
+// how many times longer their times were then than in the final round.
 const BEHIND = { ada: 1.45, barbara: 1, edsger: 1.28, katherine: 1.004, linus: 1.52, grace: 1.07,
 	ken: 2.4, frances: 1.73, alan: 1.38, margaret: 1.19, donald: 2.05, radia: 1.61 };
 const ROUNDS = [2.6, 1.6, 1.2, 1];
@@ -89,8 +89,8 @@ const result = (board, gpu, score_ns) => `
 		err_ns, best_ns, worst_ns, median_ns, low_ns, high_ns,
 		constant_ns, own_ns, blocks, repeated) VALUES ${timedCases(board, score_ns)};`;
 
-// Each submission has its own source, because results of equal source share one time. The last one
-// of the first user is the template.
+// Each submission has its own source, because results of equal source share one time. In the last
+// round, the first user submits the leaderboard's template.
 const submission = (board, user, number, factor, minutes, isLast) => `
 	SET @source = '${KERNEL}# ${board.name} ${user} ${minutes}';
 	SET @kernel = UNHEX(SHA2(@source, 256));

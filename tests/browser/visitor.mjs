@@ -238,7 +238,7 @@ export const taskZip = (description = 'Add one to a **number**.', files) =>
 export const sourceFile =
 	(text, name = 'kernel.py') => ({ name, mimeType: 'text/x-python', buffer: Buffer.from(text) });
 
-// What an operator does on the host, without the checks of tasks.
+// Runs podium-admin, as an operator does on the host.
 export const operate = (...words) => execFileSync(
 	join(ROOT, process.env.B ?? 'build/release', 'podium-admin'), words);
 
