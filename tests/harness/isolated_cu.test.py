@@ -374,8 +374,8 @@ output_t custom_kernel(input_t data)
 	return {is("returns its input") ? values : made, codes};
 }
 """
-# Calls what wraps.cu exports, with pretended functions of CUDA behind it. Each line of the output
-# is a step and what came of it.
+# Calls what wraps.cu exports. Pretended functions replace those of CUDA. Each line of the output
+# names a step and its result.
 WRAPS_TEST = """#include "sealed/range.h"
 #include <cstdio>
 #include <set>
@@ -677,7 +677,7 @@ HOST_UTILS = (
 
 
 def wrapped():
-	"""The functions that wraps.cu stands in for."""
+	"""The names of the functions that wraps.cu replaces."""
 	text = (ROOT / "harness" / "sealed" / "wraps.cu").read_text()
 	found = re.findall(
 		r"__wrap_(\w+)|\n(?:ALLOCATION|RELEASE|WAIT|LAUNCH|COPY_TO_VARIABLE|INSTANTIATE|CHANGE)"
@@ -1312,7 +1312,7 @@ def the_linker_is_told_of_all_wraps():
 
 
 def steps_of_wraps():
-	"""{when: {step: what came of it}}"""
+	"""{a part of the output: {step: its result}}"""
 	program = WORK.built("wraps", "wraps")
 	said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
 	steps = {}

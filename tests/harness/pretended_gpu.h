@@ -80,9 +80,9 @@ inline void probe_as_host(isolated_call *call)
 
 constexpr int entry = 4, null = 5, rival = 6;
 
-/* NULL_FAILS_WITH=46, NULL_HANGS_WITH=46: the null contestant fails or hangs while one of these
- * sides is loaded. LATE=6: this side gets ready late for its calls. LATE_IN_TURNS=6: only while
- * both sides are loaded. */
+/* NULL_FAILS_WITH=46, NULL_HANGS_WITH=46: the null contestant fails or hangs while the side on
+ * socket 4 or 6 is loaded. LATE=6: the side on socket 6 gets ready late for its calls.
+ * LATE_IN_TURNS=6: the same, but only while both sides are loaded. */
 inline int arm(isolated_call *call)
 {
 	for (int side : { entry, rival })
@@ -110,7 +110,7 @@ inline int arm(isolated_call *call)
 	return rc;
 }
 
-/* PROBES_LATE_NS=1e9: all probes take so much longer once the submission is loaded. */
+/* PROBES_LATE_NS=1e9: all probes take 1e9 ns longer once the submission is loaded. */
 inline int ring(isolated_call *call)
 {
 	int rc = isolated_ring(call);
@@ -330,9 +330,9 @@ struct Span {
 	}
 };
 
-/* HELD_4=60: this side holds so much of the GPU's memory, in percent, once it is loaded.
- * GPU_LOST_WITH=46: the judge's own work fails while one of these sides is loaded. GPU_LOST=1: it
- * always fails. */
+/* HELD_4=60: the side on socket 4 holds 60 % of the GPU's memory once it is loaded.
+ * GPU_LOST_WITH=46: the judge's own work fails while the side on socket 4 or 6 is loaded.
+ * GPU_LOST=1: the judge's own work always fails. */
 class Device
 {
   public:
@@ -492,7 +492,7 @@ class Recorder
 	}
 	std::string compare(const std::string &before, const std::string &after) const
 	{
-		/* The addresses come first. */
+		/* A plan begins with its addresses, which may differ. Compare what follows. */
 		if (before.substr(before.find("\"count\"")) != after.substr(after.find("\"count\"")))
 			throw podium::Broken{ ISOLATED_VIOLATION, "The kernel varies." };
 		return "A structure varies.";

@@ -68,7 +68,7 @@ extern "C" __global__ void allocates(int **x) { x[0] = (int *)malloc(4); }
 extern "C" __global__ void calls(int *x) { x[2] = deep(x); }
 extern "C" __global__ void asserts(int *x) { assert(x[0] != 77); }
 """
-# Variables in all places where C++ allows them. A kernel can write to a text, too.
+# Variables in all places where C++ allows them. A kernel can write even to a string literal.
 VARIABLES = r"""
 #include <cassert>
 static __device__ char one = 1;
@@ -89,7 +89,8 @@ extern "C" __global__ void keep(float *x, char **text)
 		+ made<7> + count(threadIdx.x) + primes[threadIdx.x] + calls++;
 }
 """
-# Two files whose device code is linked: the functions between a kernel and printf stay functions.
+# Two files whose device code is linked, so that the compiler cannot inline the functions between a
+# kernel and printf.
 FAR = r"""
 __device__ int outside(int);
 extern "C" __global__ void far(int *x) { x[0] = outside(x[0]); }

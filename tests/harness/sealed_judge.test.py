@@ -343,7 +343,7 @@ def a_launcher_that_is_silent_in_a_trace_costs_a_bounded_time():
 		equal(result.figures, [UNTRACED, UNTRACED])
 		said = result.said["judge"] + result.complaints["judge"]
 		contains(said, "tracing them took too long")
-		lacks(said, "Some plans have no times: ")  # it waits for no answer's own limit
+		lacks(said, "Some plans have no times: ")  # the words if the limit of one answer had passed
 
 
 # ---- cases without a plan ----
