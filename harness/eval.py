@@ -99,7 +99,7 @@ class Report:
 			stop(EXIT_REPORT, f"The results cannot be written: {error}")
 
 
-# ---- the cases (the judge of the isolated engine uses this code as well) ----
+# ---- the cases (the judge of the isolated engine uses this code, too) ----
 
 NAME = re.compile(r"[A-Za-z_]\w*")
 WORDS = {"True": True, "true": True, "False": False, "false": False, "None": None}
@@ -214,7 +214,7 @@ def failing_with(code, what):
 		raise CaseFailed(code, f"{what} raised {last}\n{explain(error)}") from None
 
 
-# ---- whose fault an error of the check is (the judge uses this code as well) ----
+# ---- whose fault an error of the check is (the judge uses this code, too) ----
 
 
 def altered(value):

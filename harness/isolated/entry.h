@@ -2,8 +2,8 @@
  * podium_settle ends a call. podium_settle belongs to the shared object because only the
  * submission's own CUDA runtime has the errors of its launches.
  *
- * The entry is linked with the submission, or compiled in one source with it (entry_wrapped.cu,
- * entry_single.cu). */
+ * entry.cu is linked with the submission. entry_wrapped.cu and entry_single.cu are compiled in one
+ * source with it. */
 #ifndef PODIUM_ISOLATED_ENTRY_H
 #define PODIUM_ISOLATED_ENTRY_H
 

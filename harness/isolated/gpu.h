@@ -339,7 +339,7 @@ class Device
 
 	cudaStream_t stream_ = nullptr;
 	Values switches_;
-	double switched_ns_ = 0; /* half of what a switch costs */
+	double switched_ns_ = 0; /* a longer touch shows a switch: half a switch's cost; 0: unknown */
 	double copy_ns_per_byte_ = 0;
 	double quickest_ns_ = std::numeric_limits<double>::infinity(); /* of all touches */
 	std::size_t l2_bytes_ = 0;

@@ -303,7 +303,7 @@ class Budget
 		return passed_s() >= end_of_case_s_;
 	}
 
-	/* Whether the time limit leaves so much time. */
+	/* Whether the time limit leaves `work_s` seconds. */
 	bool has_room(double work_s) const
 	{
 		return passed_s() + work_s < limit_s_ * share_for_calls;
@@ -1493,7 +1493,7 @@ class Judge
 		return made.blocks.size() < least_blocks_;
 	}
 
-	/* Whether the case's time is up. A case that needs blocks for its interval goes on while the
+	/* Whether the case's time is up. A case that needs blocks for its interval continues while the
 	 * time limit has room for another pair of calls. */
 	bool is_time_up(const Measurement &made) const
 	{

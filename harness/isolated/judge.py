@@ -342,7 +342,7 @@ class Budget:
 		return max(self._least_s, self._end - monotonic())
 
 	def has_room(self, work_s):
-		"""Whether the time limit leaves so much time."""
+		"""Whether the time limit leaves `work_s` seconds."""
 		return monotonic() + work_s < self._end
 
 	def share_s(self, cases_left):
@@ -613,7 +613,7 @@ class Trial:
 		return len(measurement.blocks) < self.least_blocks
 
 	def is_over(self, measurement):
-		"""Whether the case's time is up. A case that needs blocks for its interval goes on while
+		"""Whether the case's time is up. A case that needs blocks for its interval continues while
 		the time limit has room for another pair of calls."""
 		if self.needs_blocks(measurement):
 			return not self.judge.budget.has_room(self.pair_s)

@@ -155,8 +155,9 @@ struct isolated_call {
 	 * not include the wait. */
 	int64_t least_ns;
 	struct isolated_withheld withheld;
-	/* The input on the host, in memory that the contestant gets after the clock has started: just
-	 * before the gate opens with a head, before the bell without. NULL: none */
+	/* The input on the host, in memory that the contestant gets after the clock has started. With a
+	 * head, the judge sends the memory just before the gate opens; without, just before the bell.
+	 * NULL: none */
 	const struct isolated_memory *handed;
 	/* the results, from CLOCK_MONOTONIC_RAW: */
 	int64_t ready_ns; /* from the announcement to "ready" */

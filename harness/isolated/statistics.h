@@ -85,7 +85,8 @@ struct isolated_rule {
 	double warm_s; /* between these limits, as many warm calls as fit into this time */
 
 	/* the order of the judge's work */
-	/* blocks of empty kernels before a submission is loaded: enough for this standard error */
+	/* How many blocks of empty kernels the judge measures before a submission is loaded. Between
+	 * the limits it stops once their standard error is at most calibration_ns. */
 	size_t least_calibrations, most_calibrations;
 	double calibration_ns;
 	double open_before_ns; /* from the opening of the gate to the usual end of an empty kernel */
@@ -95,7 +96,7 @@ struct isolated_rule {
 	double empty_ns;                  /* how long the empty kernel runs; the constant excludes it */
 	double process_ns, process_share; /* standard deviation of what each process adds to a time */
 
-	/* noise: smaller differences do not count; INFINITY: none counts */
+	/* noise: only larger differences count; INFINITY: differences never count */
 	double overrun_ns, overrun_share;             /* of the judge's own work */
 	double probe_ns;                              /* of the probes of an output */
 	double ready_ns;                              /* from the announcement to "ready" */
@@ -220,7 +221,8 @@ bool isolated_is_calibrated(struct isolated_values deltas, const struct isolated
  * for blocks.count. */
 void isolated_values_of(
 	struct isolated_blocks blocks, const struct isolated_rule *rule, double *values);
-/* Whether the judge checks after so many blocks. Others are skipped, because a check takes time. */
+/* Whether the judge checks after this number of blocks whether the case may end. It does not check
+ * after each block, because a check takes time. */
 bool isolated_is_look(const struct isolated_looks *looks, size_t blocks);
 /* Whether a case may end after blocks with these values. At all looks but the last, half of the
  * 99 % interval must be at most 1 %, or 0.4 us below 40 us: each look is another chance to stop too

@@ -76,7 +76,9 @@ double isolated_median(struct isolated_values values)
 	return isolated_median_in_place(sorted, values.count);
 }
 
-/* The pairs of sorted values, each value with itself as well, whose mean is at most `most`. */
+/* Counts the pairs of sorted values, including each value with itself, whose mean is at most
+ * `most`.
+ */
 static size_t count_pairs(struct isolated_values sorted, double most)
 {
 	size_t pairs = 0, end = sorted.count;

@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-enum { sealed_arena_alignment = 512 }; /* as of cudaMalloc */
+enum { sealed_arena_alignment = 512 }; /* that of cudaMalloc */
 
 /* Starts over with the memory of `bytes` bytes at `address`, both multiples of the alignment. */
 void sealed_arena_open(uint64_t address, uint64_t bytes);

@@ -77,9 +77,9 @@ static uint32_t read_types(const char *signature, bool *is_number, uint32_t coun
 	return found;
 }
 
-/* Finds which parameters are numbers or pointers. All others count as structures. Without a
- * mangled name, as of Triton, parameters of up to 8 bytes count as numbers. Returns NULL if memory
- * is short; the caller frees the array. */
+/* Finds which parameters are numbers or pointers. All others count as structures. Kernels of Triton
+ * have no mangled name, which would show the types: their parameters of up to 8 bytes count as
+ * numbers. Returns NULL if memory is short; the caller frees the array. */
 static bool *find_numbers(const struct plan_kernel *kernel)
 {
 	const uint32_t count = kernel->parameter_count;

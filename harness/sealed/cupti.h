@@ -1,6 +1,6 @@
-/* Declarations of the calls of NVIDIA's CUPTI, and of the driver's calls that it tells of. The
+/* Declarations of the calls of NVIDIA's CUPTI, and of the driver's calls that CUPTI reports. The
  * builder and the launcher bind the library at run time, because Podium is built without its
- * headers. tests/gpu/cupti_declarations.h compares the declarations with them.
+ * headers. tests/gpu/cupti_declarations.h compares the declarations with those headers.
  *
  * Source: CUPTI API, "CUPTI Callback API", "CUPTI Activity API" and "CUPTI Result Codes". */
 #ifndef PODIUM_SEALED_CUPTI_H
@@ -102,11 +102,12 @@ extern struct cupti {
 #undef CUPTI_MEMBER
 } sealed_cupti;
 
-/* Loads the library, and calls `hear` from now on for what sealed_cupti_enable() names, on any
- * thread. `folders`: folders with libcupti.so or with Python's packages, separated by colons; after
- * them the loader's folders are searched. A libcupti.so that the process has already loaded comes
- * first. Returns 0, or ISOLATED_FAILED with a sentence from isolated_why(). Only one user of CUPTI
- * can be in a process, so profilers fail until sealed_cupti_close(). */
+/* Loads the library. From then on CUPTI calls `hear`, on any thread, for the events that
+ * sealed_cupti_enable() chooses. `folders`: folders with libcupti.so or with Python's packages,
+ * separated by colons; after them the loader's folders are searched. A libcupti.so that the process
+ * has already loaded comes first. Returns 0, or ISOLATED_FAILED with a sentence from
+ * isolated_why(). A process can have only one user of CUPTI, so profilers fail until
+ * sealed_cupti_close(). */
 int sealed_cupti_open(const char *folders, cupti_hear hear, void *ours);
 void sealed_cupti_close(void);
 int sealed_cupti_enable(unsigned int domain, uint32_t number);

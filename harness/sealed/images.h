@@ -1,13 +1,12 @@
-/* Hears of each module that this process loads, through NVIDIA's CUPTI, and notes its image in a
- * record. Also notes that the process makes textures or surfaces. The process is the submission's.
- */
+/* Notes the image of each module that this process loads in a record, and that the process makes
+ * textures or surfaces. NVIDIA's CUPTI reports both. The process is the submission's. */
 #ifndef PODIUM_SEALED_IMAGES_H
 #define PODIUM_SEALED_IMAGES_H
 
 #include "record.h"
 
 /* Begins to listen, and opens the GPU. Earlier modules stay unknown, so call it before the
- * submission's code runs. `folders`: as of sealed_cupti_open (cupti.h). Returns 0, or
+ * submission's code runs. `folders`: as for sealed_cupti_open (cupti.h). Returns 0, or
  * ISOLATED_FAILED with a sentence from isolated_why(). */
 int sealed_images_open(struct sealed_record *record, const char *folders);
 

@@ -198,7 +198,8 @@ static bool has_shape(const struct plan_kernel *kernel)
 	return cluster[0] * cluster[1] * cluster[2] <= most_cluster;
 }
 
-/* Whether a key has the value that holds without it. Equal kernels have equal texts. */
+/* Whether an optional key has its default value. A plan must leave such a key out, so that equal
+ * kernels have equal texts. */
 static bool states_default(json_t *json)
 {
 	json_t *most_shared = json_object_get(json, "most_shared_bytes"),

@@ -105,7 +105,8 @@ class Recorder
 		return found;
 	}
 
-	/* The library has its own copy of the native part, and so its own message. */
+	/* Throws a failure of the library. The library has its own copy of the native part, so the
+	 * message is that of the library's isolated_why(). */
 	void need(int code) const
 	{
 		if (code)

@@ -10,7 +10,7 @@ enum { sealed_traced_calls = 6 };
 
 /* From the beginning of the graph's first node, in a typical one of the calls. */
 struct sealed_times {
-	uint64_t begin_ns, end_ns; /* SEALED_UNKNOWN_NS: not known, as of a node without work */
+	uint64_t begin_ns, end_ns; /* SEALED_UNKNOWN_NS: not known; a node without work has no times */
 };
 #define SEALED_UNKNOWN_NS UINT64_MAX
 
@@ -18,7 +18,7 @@ struct CUgraphNode_st;
 
 /* Begins a trace of a graph with these nodes, and drops an earlier one. Then instantiate the graph:
  * CUPTI tells which of these nodes the instance's nodes are clones of. Then launch the instance
- * sealed_traced_calls times. `folders`: as of sealed_cupti_open (cupti.h). */
+ * sealed_traced_calls times. `folders`: as for sealed_cupti_open (cupti.h). */
 int sealed_trace_begin(const char *folders, struct CUgraphNode_st *const *nodes, uint32_t count);
 
 /* Ends the trace, once the GPU is idle. Gives the times of `count` nodes in one typical launch,

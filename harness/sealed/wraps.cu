@@ -15,9 +15,9 @@
  *   refuses such a launch, and gives no graph for an instance, so a copy of each graph is kept.
  * - In a captured call, work on a stream that is not captured is noted.
  *
- * It is compiled as C++, without code for the GPU. Names with _ptsz and _ptds are what
- * --default-stream=per-thread makes of a call, here as well. All of this runs in the process of the
- * submission, so it protects nothing. */
+ * It is compiled as C++, without code for the GPU. With --default-stream=per-thread, CUDA's headers
+ * append _ptsz or _ptds to the names of some calls, also in this file. All of this runs in the
+ * process of the submission, so it protects nothing. */
 #include "range.h"
 
 #include <cuda_runtime.h>
