@@ -61,8 +61,8 @@ SAME_PLACE(struct cuda_memory_kind, place, CUmemAllocationProp, location)
 SAME_PLACE(struct cuda_memory_kind, unused, CUmemAllocationProp, win32HandleMetaData)
 SAME_PLACE(struct cuda_memory_kind, flags, CUmemAllocationProp, allocFlags)
 
-/* The engine's structs have just been compared with the library's, so they stand for the library's
- * structs in the types of calls. */
+/* The engine's structs have just been compared with the library's. So the types of the calls below
+ * use the library's structs in place of the engine's. */
 #define cuda_memory_kind CUmemAllocationProp_st
 #define cuda_access CUmemAccessDesc_st
 CUDA_CALLS(SAME_TYPE)

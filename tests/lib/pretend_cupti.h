@@ -14,7 +14,7 @@ struct pretend_cupti {
 	bool hears[4][1024]; /* by domain and number */
 	int records;         /* the kinds of activity that are recorded */
 	int loses;           /* the record that is lost at the next flush, counted from 1; 0: none */
-	/* For tests: tell the subscriber, if it wants to hear of this, of a call and of a module. */
+	/* For tests: report a call, or a module, to the subscriber if it has asked for such events. */
 	pretend_tell tell_call;
 	void (*tell_module)(const void *cubin, size_t bytes);
 };

@@ -549,7 +549,8 @@ unsigned int cuGraphChildGraphNodeGetGraph(struct CUgraphNode_st *node, struct C
 	return node != pretend_cuda.opened;
 }
 
-/* With `packs_parameters`, the launch is one with all parameters in a buffer, as of cuBLAS. */
+/* With `packs_parameters`, the launch has all its parameters in one buffer, as launches of cuBLAS
+ * have. */
 unsigned int cuGraphKernelNodeGetParams_v2(
 	struct CUgraphNode_st *node, struct cuda_kernel_node *kernel)
 {
