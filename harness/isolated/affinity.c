@@ -92,7 +92,8 @@ bool isolated_find_calmest(
 	return true;
 }
 
-/* Draws CPUs and measures how calm each is. Draws none if fewer than `least` are allowed. */
+/* Draws random CPUs and measures how long other programs take each away. Draws none if this process
+ * may use fewer than `least` CPUs. */
 static int try_cpus(int least, struct isolated_candidate candidates[most_candidates], size_t *count)
 {
 	cpu_set_t set;

@@ -1,5 +1,5 @@
-/* What the CUDA judge keeps about the calls of a case, and the functions of statistics.h for
- * std::vector. */
+/* Classes in which the judge of CUDA C++ tasks keeps the times of a case's calls, and the functions
+ * of statistics.h for std::vector. */
 #ifndef PODIUM_ISOLATED_BLOCKS_H
 #define PODIUM_ISOLATED_BLOCKS_H
 

@@ -365,8 +365,8 @@ template <class Has> bool any_of(const Parts &parts, Has has)
 		parts.begin(), parts.end(), [&](const Part &part) { return part.mode.*has; });
 }
 
-/* Thrown if an input's part on the host differs from that of the case's earlier inputs, although
- * those had the same. */
+/* Thrown if all earlier inputs of a case had the same part on the host, and a new input has another
+ * one. */
 struct HostPartVaries {
 };
 
@@ -850,8 +850,8 @@ class Judge
 		});
 	}
 
-	/* Calls `act` for each case with these players. `later`: how many measurements of one
-	 * contestant follow for each case after this step, to divide the time. */
+	/* Calls `act` for each case with these players, and gives each case its share of the time left.
+	 * `later`: how many measurements of one contestant follow for each case after this step. */
 	template <class Do>
 	void each_duel(Duels &duels, std::vector<Side *> players, std::size_t later, Do &&act)
 	{
@@ -943,9 +943,9 @@ class Judge
 
 	/* ---- failures ----
 	 *
-	 * While no submission is loaded, the machine or the task is at fault. While one is loaded, that
-	 * one is. While two are, the side whose process or output failed is at fault, unless the other
-	 * side holds so much memory that it may have left none. */
+	 * While no submission is loaded, the machine or the task is at fault. While one submission is
+	 * loaded, that submission is at fault. While two are loaded, the one whose process or output
+	 * failed is at fault, unless the other one holds so much memory that it may have left none. */
 
 	bool is_loaded(const Side &side) const
 	{
@@ -1418,10 +1418,11 @@ class Judge
 		side.give_inputs(input.stream.size(), input.device_bytes, plan.slots, plan.is_handed);
 	}
 
-	/* Makes calls that are verified but do not count. Their time chooses the rule: the time of a
-	 * side's call with its input and its check, plus that of a null contestant's call, for which
-	 * the judge waits as long as for the side's. In a comparison the faster side's time counts.
-	 * Otherwise a side could get fewer calls for both by being slow now. */
+	/* Makes calls that are verified but do not count, and chooses the rule by their time. That is
+	 * the time to make an input, call the side and check its output, plus the time of a null
+	 * contestant's call, for which the judge waits as long as for the side's. In a comparison the
+	 * faster side's time counts. Otherwise a side could be slow now, and both sides would get fewer
+	 * calls. */
 	void warm_up(Measurement &made, const Case &one)
 	{
 		made.watch.look();

@@ -378,8 +378,8 @@ class Patience:
 
 
 class HostPartVaries(Exception):
-	"""An input's part on the host differs from that of the case's earlier inputs, although those
-	had the same."""
+	"""All earlier inputs of the case had the same part on the host, and a new input has another
+	one."""
 
 
 class Plan:

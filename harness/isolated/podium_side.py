@@ -315,8 +315,8 @@ class Side(Peer):
 		return spec
 
 	def _described(self, make):
-		"""Returns the spec of make(the most bytes of the outputs), and blames the submission if its
-		description is wrong."""
+		"""Returns the spec that make(most_bytes) makes. `most_bytes`: the most memory that outputs
+		may take. Raises the submission's failure if its description is wrong."""
 		try:
 			spec = make(int(self.device.free_bytes() * MOST_OUTPUT_SHARE / 2))
 			tree.encode(spec.root)

@@ -39,8 +39,8 @@ BUSY_CYCLES = 500_000  # about 250 us, in which Python enqueues a dozen operatio
 # How long the judge leaves the GPU alone after a call: before each touch, and in all.
 REST_NS, MOST_REST_NS = 120_000, 20_000_000
 MOST_SWITCHES = 100  # enough calls to know what a switch costs
-# For the most that a copy takes: how many copies to measure, the margins on the device and on the
-# host, and the size of a copy on the host.
+# For Device.copy_ns, the most that a copy takes: how many copies to measure, the factors (device,
+# host) by which a copy may take longer than these, and the size of a copy on the host.
 COPIES, COPY_MARGINS, HOST_COPY_BYTES = 5, (1.25, 4.0), 8 << 20
 # How many times the judge may hold an output on the host: its copy, poison, noise, and what the
 # task's check makes.

@@ -89,7 +89,7 @@ size_t isolated_last_look(const struct isolated_looks *looks)
 	return looks->blocks[looks->count - 1];
 }
 
-/* Besides the looks in the table, there is one at twice the blocks of the last. */
+/* After the last look of the table there is one more, at twice its number of blocks. */
 bool isolated_is_look(const struct isolated_looks *looks, size_t blocks)
 {
 	for (size_t i = 0; i < looks->count; i++)

@@ -1,4 +1,5 @@
-/* How a program loads a submission, which entry.h has compiled into ./submission.so. */
+/* How the contestant and the builder load a submission. ./submission.so was compiled from the
+ * submission and entry.h. */
 #ifndef PODIUM_ISOLATED_SUBMISSION_H
 #define PODIUM_ISOLATED_SUBMISSION_H
 

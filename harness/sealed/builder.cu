@@ -47,7 +47,8 @@ struct NoPlan {
 
 /* ---- captures ---- */
 
-/* What CUDA says about a call that cannot be captured, and the sentence for it. */
+/* Words in the error with which CUDA refuses to capture a call, and the sentence for the
+ * participant. */
 constexpr struct {
 	const char *words, *sentence;
 } CAUSES[] = {

@@ -21,7 +21,8 @@ from contestant import MOST_TEXT_BYTES, SOCKET, WAIT_S, NoOutput, say
 from podium_sealed import Refused
 from podium_words import accuse
 
-# What torch or CUDA says about a call that cannot be captured, and the sentence for it.
+# (words in the error with which torch or CUDA refuses to capture a call, the sentence for the
+# participant)
 CAUSES = (
 	(
 		"Cannot copy between CPU and CUDA tensors during CUDA graph capture",

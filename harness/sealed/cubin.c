@@ -26,7 +26,7 @@ static const char *name_at(const struct cubin_table *names, uint64_t offset)
 	return offset < names->count ? (const char *)names->bytes + offset : NULL;
 }
 
-/* A table of this section's entries of `entry_bytes` bytes. */
+/* Opens a section as a table of entries of `entry_bytes` bytes each. */
 static bool open_table(
 	const struct cubin *cubin, uint64_t number, size_t entry_bytes, struct cubin_table *table)
 {
@@ -41,7 +41,7 @@ static bool open_table(
 	return true;
 }
 
-/* A table of names. */
+/* Opens a section as a table of names. Fails if its last byte is no NUL. */
 static bool open_names(const struct cubin *cubin, uint64_t number, struct cubin_table *names)
 {
 	return open_table(cubin, number, 1, names) && names->count

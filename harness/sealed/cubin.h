@@ -46,11 +46,11 @@ bool cubin_names_all_bytes(const struct cubin *cubin);
 /* Whether a function of this name is in the cubin, such as a kernel. */
 bool cubin_has_function(const struct cubin *cubin, const char *name);
 
-/* Finds a function of the driver that a plan may not call, such as vprintf or malloc, and that a
- * kernel calls, itself or by functions in the cubin; *found is NULL if there is none. A call by a
- * pointer is not seen, and the call graph is the submission's claim: this helps honest submissions
- * and stops no attacker. False: the kernel is not there, its calls are nested too deep, or
- * memory is short. */
+/* Finds a call of a driver's function that a plan may not call, such as vprintf or malloc. The
+ * kernel may make the call itself or through functions in the cubin. *found: the function's name;
+ * NULL: there is no such call. A call by a pointer is not found, and the submission may have
+ * changed the call graph. So this helps honest submissions and stops no attacker. False: the kernel
+ * is not there, its calls are nested too deep, or memory is short. */
 bool cubin_find_refused_call(const struct cubin *cubin, const char *kernel, const char **found);
 
 #endif

@@ -145,7 +145,7 @@ static void note_figures(
 	struct sealed_graph *graph, struct CUfunc_st *function, const struct plan_kernel *kernel)
 {
 	int blocks = 0;
-	/* No GPU takes blocks of more threads. The driver then refuses the launch. */
+	/* The driver takes an int. It refuses launches with larger blocks, which no GPU can run. */
 	const uint64_t threads = (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2];
 	if (threads > INT_MAX
 		|| sealed_cuda.function_blocks_per_sm(&blocks, function, (int)threads, kernel->shared_bytes)

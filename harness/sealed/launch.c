@@ -1,5 +1,6 @@
 /* The launcher: plays a plan as the contestant of the judge's protocol. No code of a submission
- * runs in this process, but its kernels do on the GPU. The judge believes nothing of it. */
+ * runs in this process, but its kernels run on the GPU. So the judge trusts nothing that the
+ * launcher sends. */
 #include "launch.h"
 
 #include "graph.h"

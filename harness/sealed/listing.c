@@ -21,7 +21,7 @@ struct node {
 
 struct opening {
 	struct node *nodes;
-	struct sealed_edge *edges; /* between the numbers of `nodes`, within one graph */
+	struct sealed_edge *edges; /* `from` and `to` are indices in `nodes`, of the same graph */
 	size_t node_count, edge_count;
 };
 

@@ -123,11 +123,11 @@ struct plan {
 struct plan *plan_read(const char *text, size_t length, char *why, size_t why_bytes);
 void plan_free(struct plan *plan);
 
-/* A plan's file is its text, then the blobs of its images, then those of its variables, each from
- * the next multiple of this on. */
+/* A plan's file is its text, then the blobs of its images, then those of its variables. Each blob
+ * begins at the next multiple of this number of bytes. */
 enum { plan_blob_alignment = 16 };
 
-/* The blobs in the order of the file. NULL: there are fewer. */
+/* Returns the blob with this number, from 0 on, in the order of the file. NULL: there are fewer. */
 const struct plan_blob *plan_blob_at(const struct plan *plan, uint32_t number);
 
 /* Finds the next blob of a file at or behind *end, which is the text's length at first, and moves

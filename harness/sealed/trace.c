@@ -20,8 +20,8 @@ struct known {
 
 /* The records of one node. */
 struct launches {
-	struct sealed_times times[sealed_traced_calls]; /* of the first ones to come */
-	uint32_t count;                                 /* of all */
+	struct sealed_times times[sealed_traced_calls]; /* from the first records that came */
+	uint32_t count;                                 /* of all its records */
 };
 
 /* CUPTI's threads bring records, so all members but is_open need the lock. No call of CUPTI is made

@@ -1,4 +1,4 @@
-/* The check of a place within something longer, for numbers from a submission. */
+/* Checks that a piece lies within an area. The numbers may come from a submission. */
 #ifndef PODIUM_SEALED_WITHIN_H
 #define PODIUM_SEALED_WITHIN_H
 

@@ -425,7 +425,8 @@ static cudaGraphNode_t find_node(cudaGraphExec_t instance, cudaGraphNode_t node)
 		: nullptr;
 }
 
-/* Changes a node of an instance, and of the copy by `set`. If that fails, the copy is forgotten. */
+/* Defines the wrap of a call that changes a node of an instance. `set` makes the same change in the
+ * copy of the graph. If that fails, the copy is forgotten. */
 #define CHANGE(name, parameters, set, ...) \
 	cudaError_t __real_##name parameters; \
 	cudaError_t __wrap_##name parameters \
