@@ -88,8 +88,8 @@ def the_object_and_the_messages_are_those_of_nvcc():
 	contains(by_script[2], 'variable "unused" was declared but never referenced')
 	contains(by_script[2], "ptxas info")
 	equal(found, names(WORK / "one.so", ["-D"]))
-	# Host and GPU know what is local by the same names. One ID in only one of the two would show
-	# here.
+	# Host code and GPU code must have the same names for what is local to the file. With different
+	# module IDs the names would differ here.
 	equal(local_names(shared), local_names((WORK / "one.so").read_bytes()))
 	equal(set(re.findall(rb"_GLOBAL__N_(_\w{10})", shared)), {b"_submission"})
 

@@ -132,9 +132,8 @@ inline int gate_map(int descriptor, isolated_gate **gate)
 	return *gate ? 0 : ISOLATED_FAILED;
 }
 
-/* A contestant may enqueue the wait at the gate before the bell. This GPU then waits after the
- * bell.
- */
+/* A contestant may enqueue the wait at the gate before the bell. This GPU does work when it is
+ * enqueued and would wait forever, so it only notes this wait and waits after the bell. */
 inline bool is_rung = false;
 inline struct {
 	isolated_gate *gate;

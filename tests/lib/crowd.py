@@ -213,8 +213,8 @@ CALLS = [
 # data, and the preview of a rejudging, which does the whole work and rolls it back.
 MEASURED_ONCE = {"/account/export", "/admin/rejudgings/*"}
 
-# These need a login or a set-up that has begun, or an identity provider;
-# tests/integration/site/sign_in.test.py and factors.test.py have them.
+# Pages that answer only during a login or a set-up, or with an identity provider.
+# tests/integration/site/sign_in.test.py and factors.test.py open them.
 IN_A_LOGIN = {"/account/security/app", "/login/factor", "/sign-in/*", "/sign-in/*/callback"}
 
 SET = "name: Autumn\nproblems:\n  - {directory: small, name: small, gpus: [CPU]}\n"

@@ -24,7 +24,7 @@ ranking_by: geom
 
 
 def sealed(task=TASK):
-	"""Returns the task with such files that Podium chooses the sealed engine for it. A pretended
+	"""Returns the task with files for which Podium chooses the sealed engine. A pretended
 	podium-run does not read the files."""
 	return task.replace(
 		"  - {name: eval.py, source: eval.py}\n",

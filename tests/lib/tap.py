@@ -61,8 +61,8 @@ def until(condition, limit_s=120, explain=lambda: ""):
 
 
 def differing(got, expected):
-	"""Both values, but of two lists only the elements that the other one lacks. A list of all rows
-	of a database would hide them."""
+	"""Returns both values for a message. Of a list it keeps only the elements that the other list
+	lacks: among all rows of a database, nobody would find them."""
 	if isinstance(got, list) and isinstance(expected, list):
 		return [one for one in got if one not in expected], [
 			one for one in expected if one not in got

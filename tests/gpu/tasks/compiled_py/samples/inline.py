@@ -5,7 +5,7 @@ import os
 import torch
 from torch.utils.cpp_extension import load_inline
 
-RANKED_SIZE = 1048576  # only the second stage has this size; nothing else tells the stage
+RANKED_SIZE = 1048576  # only the second stage has this size; nothing else shows which stage runs
 built = os.path.join(os.environ["TORCH_EXTENSIONS_DIR"], "podium_copy", "podium_copy.so")
 was_there = os.path.exists(built)
 

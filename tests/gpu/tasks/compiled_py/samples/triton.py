@@ -8,7 +8,7 @@ import triton.language as tl
 
 cache = os.environ["TRITON_CACHE_DIR"]
 kept = [name for _, _, names in os.walk(cache) for name in names if name.endswith(".cubin")]
-RANKED_SIZE = 1048576  # only the second stage has this size; nothing else tells the stage
+RANKED_SIZE = 1048576  # only the second stage has this size; nothing else shows which stage runs
 
 
 @triton.jit
