@@ -12,6 +12,7 @@
 #include "lib/judging/review.h"
 #include "lib/leaderboard/right.h"
 #include "lib/leaderboard/role.h"
+#include "lib/leaderboard/visibility.h"
 #include "templates/admin_submission.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@
 
 enum { submissions_per_page = 25 };
 
+#define WAITS_FOR_REVIEW SQL_WAITS_FOR_REVIEW("j")
 static const struct column SUBMISSION_COLUMNS[] = {
 	INTEGER(struct admin_submission, id),
 	TIME(struct admin_submission, submitted_at_ms),
@@ -46,7 +48,7 @@ static const struct column SUBMISSION_COLUMNS[] = {
 		" AS disqualified, s.admin_note AS note, " \
 		"  (SELECT GROUP_CONCAT(CONCAT_WS('\t', j.gpu, COALESCE(j.verdict, j.state), " \
 		"COALESCE(j.score_ns, ''), COALESCE(j.score_err_ns, ''), COALESCE((SELECT MIN(r.place) " \
-		"FROM ranking r WHERE r.job_id = j.id), ''), IF(j.held_at IS NULL, '', '1')) ORDER BY " \
+		"FROM ranking r WHERE r.job_id = j.id), ''), IF(" WAITS_FOR_REVIEW ", '1', '')) ORDER BY " \
 		"j.gpu SEPARATOR '\n') FROM jobs j " \
 		"WHERE j.submission_id = s.id) AS outcomes " \
 		"FROM (" numbers \

@@ -162,6 +162,7 @@ def a_passed_submission_can_be_held_and_released():
 		).status,
 		303,
 	)
+	lacks(admin.get("/admin/submissions?user=bob").words(), " held ranked")
 	equal(ranking(), [("ada", 1, 1000), ("bob", 2, 3000)])
 
 
