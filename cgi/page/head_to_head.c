@@ -140,9 +140,7 @@ static const char *ratio_sentence(
 	if (!(row->ratio_high < 1) && !(row->ratio_low > 1))
 		return arena_printf(arena, "%s and %s tie.", user, row->rival);
 	format_change(change, row->ratio);
-	const char *conjunction = change_conjunction(row->ratio);
-	return arena_printf(arena, "%s %s %s %s %s.", user,
-		strcmp(conjunction, "as") == 0 ? "takes" : "is", change, conjunction, row->rival);
+	return arena_printf(arena, "%s is %s than %s.", user, change, row->rival);
 }
 
 const char *head_to_head_sentence(struct arena *arena, const struct head_to_head_row *row,

@@ -87,8 +87,8 @@ static const char *record_words(struct arena *arena, const struct record_row *re
 	double ratio = record->score_ns / record->before_ns;
 	format_text change;
 	format_change(change, ratio);
-	return arena_printf(arena, "%s: %s on %s, %s %s the record before", record->user, time,
-		record->gpu, change, change_conjunction(ratio));
+	return arena_printf(
+		arena, "%s: %s on %s, %s than the record before", record->user, time, record->gpu, change);
 }
 
 static void append_entry(

@@ -198,10 +198,8 @@ static const char *difference_sentence(struct arena *arena, const struct submiss
 	if (ratio.is_tie)
 		return arena_printf(arena, "%s and %s are within noise.", a, b);
 	format_change(change, ratio.ratio);
-	const char *conjunction = change_conjunction(ratio.ratio);
-	return arena_printf(arena, "%s %s %s %s %s%s.", b,
-		strcmp(conjunction, "as") == 0 ? "takes" : "is", change, conjunction, a,
-		isnan(ratio.low) ? ", but ± is unknown" : "");
+	return arena_printf(
+		arena, "%s is %s than %s%s.", b, change, a, isnan(ratio.low) ? ", but ± is unknown" : "");
 }
 
 struct submission_diff_outcome submission_diff_outcome(struct arena *arena,

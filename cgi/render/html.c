@@ -175,7 +175,7 @@ void html_change_than(struct buffer *out, double ns, double before_ns)
 {
 	format_text change;
 	format_change(change, ns / before_ns);
-	buffer_printf(out, "%s %s", change, change_conjunction(ns / before_ns));
+	buffer_printf(out, "%s than", change);
 }
 
 void html_times_faster(struct buffer *out, double ratio)

@@ -306,36 +306,23 @@ void format_gap(format_text out, double ns, double best_ns)
 		put_text(put_decimal(out, ns / best_ns, 0), "×");
 }
 
-/* From this ratio on, people understand a factor better than a percentage. */
-enum { times_from = 10 };
-
-static bool is_many_times(double ratio)
-{
-	return ratio >= times_from || ratio <= 1.0 / times_from;
-}
-
-static void put_times(format_text out, double times, const char *adjective)
-{
-	const double million = 1e6, most_millions = 1000;
-	if (times < million)
-		snprintf(out, sizeof(format_text), "%.0f times as %s", times, adjective);
-	else if (times < most_millions * million)
-		snprintf(out, sizeof(format_text), "%.3g million times as %s", times / million, adjective);
-	else
-		snprintf(out, sizeof(format_text), "over 1000 million times as %s", adjective);
-}
-
 void format_change(format_text out, double ratio)
 {
-	if (is_many_times(ratio)) {
-		put_times(out, ratio < 1 ? 1 / ratio : ratio, ratio < 1 ? "fast" : "long");
-		return;
-	}
-	double percent = 100 * fabs(ratio - 1);
-	int decimals = percent >= 10 ? 0 : percent >= 0.95 ? 1 : percent >= 0.095 ? 2 : 3;
-	const char *less = percent < 0.0005 ? "less than " : "";
-	snprintf(out, sizeof(format_text), "%s%.*f %% %s", less, decimals, fmax(percent, 0.001),
-		ratio < 1 ? "faster" : "slower");
+	const double million = 1e6, most_millions = 1000, factor = ratio < 1 ? 1 / ratio : ratio,
+				 percent = 100 * fabs(ratio - 1);
+	const char *adverb = ratio < 1 ? "faster" : "slower";
+	if (factor < 2) {
+		int decimals = percent >= 10 ? 0 : percent >= 0.95 ? 1 : percent >= 0.095 ? 2 : 3;
+		const char *less = percent < 0.0005 ? "less than " : "";
+		snprintf(
+			out, sizeof(format_text), "%s%.*f %% %s", less, decimals, fmax(percent, 0.001), adverb);
+	} else if (factor < million)
+		snprintf(out, sizeof(format_text), "%.*f× %s", factor < 9.995 ? 2 : factor < 99.95, factor,
+			adverb);
+	else if (factor < most_millions * million)
+		snprintf(out, sizeof(format_text), "%.3g million× %s", factor / million, adverb);
+	else
+		snprintf(out, sizeof(format_text), "over 1000 million× %s", adverb);
 }
 
 void format_fastest_gap(format_text out, double ns, double fastest_ns)
@@ -354,11 +341,6 @@ void format_above_gap(format_text out, double ns, double above_ns)
 		format_gap(out, ns, above_ns);
 	else
 		put_text(out, ns == above_ns ? "equal" : "");
-}
-
-const char *change_conjunction(double ratio)
-{
-	return is_many_times(ratio) ? "as" : "than";
 }
 
 void format_bytes(format_text out, uint64_t bytes)

@@ -48,13 +48,9 @@ void format_gap(format_text out, double ns, double best_ns);
 void format_fastest_gap(format_text out, double ns, double fastest_ns);
 void format_above_gap(format_text out, double ns, double above_ns);
 
-/* A ratio of two times in words: "1.2 % faster", "40 % slower", "17 times as long", "1.66 million
- * times as fast". The words do not tell whether the difference exceeds the noise. */
+/* A ratio of two times in words: "1.2 % faster", "40 % slower", "4.16× faster", "17.4× slower",
+ * "1.66 million× faster". The words do not tell whether the difference exceeds the noise. */
 void format_change(format_text out, double ratio);
-
-/* "than" or "as": the word that joins the text of format_change with what the time is compared
- * with. */
-const char *change_conjunction(double ratio);
 
 void format_integer(format_text out, int64_t number);
 void format_count(format_text out, uint64_t number);

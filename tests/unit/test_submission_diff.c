@@ -36,7 +36,7 @@ static void a_difference_is_shown_unless_it_is_noise_or_a_time_is_missing(void *
 	assert_words(1000, 10, 1028, 10, "2.8 % slower");
 	assert_words(1000, NAN, 1000, NAN, "within noise");
 	assert_words(1000, NAN, 990, 1, "1.0 % faster, ± unknown");
-	assert_words(10, 20, 1000, 1, "100 times as long, ± unknown");
+	assert_words(10, 20, 1000, 1, "100× slower, ± unknown");
 	assert_words(NAN, NAN, 990, 1, "");
 	assert_words(0, 0, 990, 1, "");
 }
@@ -65,7 +65,7 @@ static void the_consequence_is_a_sentence_with_the_ranks(void **state)
 		&gpu, &view, "bob (2) is 3.1 % faster than ada (1).", "bob has rank 2, ada is not ranked.");
 	gpu.b_rank.place = 0;
 	gpu.score = (struct submission_diff_times){ 10, 0.01, 1000, 0.01 };
-	assert_outcome(&gpu, &view, "bob (2) takes 100 times as long as ada (1).", "");
+	assert_outcome(&gpu, &view, "bob (2) is 100× slower than ada (1).", "");
 	gpu.score = (struct submission_diff_times){ 1000, NAN, 900, 1 };
 	assert_outcome(&gpu, &view, "bob (2) is 10.0 % faster than ada (1), but ± is unknown.", "");
 	gpu.score = (struct submission_diff_times){ 1000, 10, NAN, NAN };

@@ -165,7 +165,9 @@ def an_unchanged_template_appears_in_the_table_as_a_baseline():
 	contains(rows[3][2], "24.0")
 	sql("UPDATE baselines SET score_ns = 5000")
 	time.sleep(KEPT_S)
-	equal(table(anyone, "/leaderboard/small?gpu=CPU")[0][1:4:2], ["Python template", "50 % faster"])
+	equal(
+		table(anyone, "/leaderboard/small?gpu=CPU")[0][1:4:2], ["Python template", "2.00× faster"]
+	)
 	site.manage("ranking", "rebuild")
 	time.sleep(KEPT_S)
 
@@ -520,7 +522,7 @@ def the_feed_lists_each_record_newest_first():
 	equal(
 		[entry.find(ATOM + "title").text for entry in feed.iter(ATOM + "entry")],
 		[
-			"dora: 10.0000 µs on CPU, 50 % faster than the record before",
+			"dora: 10.0000 µs on CPU, 2.00× faster than the record before",
 			"ada: 20.0000 µs on CPU, the first result",
 		],
 	)

@@ -272,7 +272,7 @@ def the_page_says_how_a_result_changed_the_users_rank():
 	slower = ended(ada, score_ns=1100.0)
 	contains(words(anyone, f"/submission/{slower}"), "Against ada’s best before 10 % slower")
 	slowest = ended(ada, score_ns=17400.0)
-	contains(words(anyone, f"/submission/{slowest}"), "Against ada’s best before 17 times as long")
+	contains(words(anyone, f"/submission/{slowest}"), "Against ada’s best before 17.4× slower")
 	better = ended(ada, score_ns=800.0)
 	contains(
 		words(anyone, f"/submission/{better}"),
