@@ -161,10 +161,13 @@ static const char *lower_rank_of_tie(struct arena *arena, const struct submissio
 		arena, lower == a ? view->a->user : view->b->user, lower->reason, lower->other);
 }
 
-/* "ada (38)" */
-static const char *named(struct arena *arena, const struct submission_diff_side *side)
+/* "ada (38)"; "38" if both submissions are of one user. */
+static const char *named(struct arena *arena, const struct submission_diff_view *view,
+	const struct submission_diff_side *side)
 {
-	return arena_printf(arena, "%s (%lld)", side->user, (long long)side->id);
+	return strcmp(view->a->user, view->b->user) == 0
+		? arena_printf(arena, "%lld", (long long)side->id)
+		: arena_printf(arena, "%s (%lld)", side->user, (long long)side->id);
 }
 
 static const char *rank_sentences(struct arena *arena, const struct submission_diff_view *view,
@@ -177,8 +180,8 @@ static const char *rank_sentences(struct arena *arena, const struct submission_d
 	if (a->place < 1 && b->place < 1)
 		return "";
 	bool is_one_user = strcmp(view->a->user, view->b->user) == 0;
-	const char *a_name = is_one_user ? named(arena, view->a) : view->a->user,
-			   *b_name = is_one_user ? named(arena, view->b) : view->b->user;
+	const char *a_name = is_one_user ? named(arena, view, view->a) : view->a->user,
+			   *b_name = is_one_user ? named(arena, view, view->b) : view->b->user;
 	if (a->place < 1 || b->place < 1)
 		return arena_printf(arena, "%s has rank %s, %s is not ranked.",
 			b->place < 1 ? a_name : b_name, b->place < 1 ? a_rank : b_rank,
@@ -190,7 +193,7 @@ static const char *rank_sentences(struct arena *arena, const struct submission_d
 static const char *difference_sentence(struct arena *arena, const struct submission_diff_view *view,
 	const struct submission_diff_gpu *gpu)
 {
-	const char *a = named(arena, view->a), *b = named(arena, view->b);
+	const char *a = named(arena, view, view->a), *b = named(arena, view, view->b);
 	const struct submission_diff_ratio ratio = submission_diff_ratio(&gpu->score);
 	format_text change;
 	if (isnan(ratio.ratio))
@@ -212,7 +215,7 @@ struct submission_diff_outcome submission_diff_outcome(struct arena *arena,
 	const char *lacking = isnan(gpu->score.a_ns) == isnan(gpu->score.b_ns)
 		? "There are no scores to compare."
 		: arena_printf(arena, "%s has no score to compare with.",
-			named(arena, isnan(gpu->score.a_ns) ? view->a : view->b));
+			named(arena, view, isnan(gpu->score.a_ns) ? view->a : view->b));
 	return (struct submission_diff_outcome){ lacking, ranks };
 }
 
@@ -478,8 +481,8 @@ int page_submission_diff(struct request *request)
 		return rc;
 	compare_sources(request, &view);
 	struct page page = page_make(request,
-		arena_printf(request->arena, "Compare %s with %s", named(request->arena, view.a),
-			named(request->arena, view.b)),
+		arena_printf(request->arena, "Compare %s with %s", named(request->arena, &view, view.a),
+			named(request->arena, &view, view.b)),
 		"leaderboards");
 	page.sheet = "/static/submission.css";
 	submission_diff_page(&request->body, &page, &view, request->arena);

@@ -89,8 +89,8 @@ scene('a participant compares two submissions, with and without scripts', async 
 			&& searchParams.get('a') === String(first)
 			&& searchParams.get('b') === String(second));
 		await main(page).getByText('25 % faster').first().waitFor();
-		await main(page).getByText(`ada (${second}) is 25 % faster than ada (${first}).`).waitFor();
-		await main(page).getByText(`ada (${second}) has rank 1, ada (${first}) is not ranked.`).waitFor();
+		await main(page).getByText(`${second} is 25 % faster than ${first}.`).waitFor();
+		await main(page).getByText(`${second} has rank 1, ${first} is not ranked.`).waitFor();
 		await main(page).locator('del b', { hasText: '+ 1.5' }).waitFor();
 		await main(page).locator('ins', { hasText: 'over two lines' }).waitFor();
 	}

@@ -63,6 +63,9 @@ static void the_consequence_is_a_sentence_with_the_ranks(void **state)
 	gpu.a_rank.place = 0;
 	assert_outcome(
 		&gpu, &view, "bob (2) is 3.1 % faster than ada (1).", "bob has rank 2, ada is not ranked.");
+	b.user = "ada";
+	assert_outcome(&gpu, &view, "2 is 3.1 % faster than 1.", "2 has rank 2, 1 is not ranked.");
+	b.user = "bob";
 	gpu.b_rank.place = 0;
 	gpu.score = (struct submission_diff_times){ 10, 0.01, 1000, 0.01 };
 	assert_outcome(&gpu, &view, "bob (2) is 100× slower than ada (1).", "");

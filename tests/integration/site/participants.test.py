@@ -161,7 +161,7 @@ def the_scores_are_those_of_the_ranking():
 	for pair in (f"a={number}&b={other}", f"a={other}&b={number}"):
 		contains(words(anyone, f"/compare?{pair}"), mean)
 	page = words(anyone, f"/compare?a={number}&b={other}")
-	contains(page, f"dora ({other}) is 31 % slower than dora ({number}).")
+	contains(page, f" {other} is 31 % slower than {number}.")
 	contains(page, f"A {number} by dora")
 	contains(page, f"B {other} by dora")
 	# A stage's times stay those of the run.
