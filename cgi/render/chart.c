@@ -374,10 +374,16 @@ static bool find_scales(struct drawing *drawing)
 	return true;
 }
 
-bool chart_shows_hours(const struct chart *chart)
+const char *chart_axes(const struct chart *chart)
 {
 	struct drawing drawing = { .chart = chart };
-	return !chart->names && find_scales(&drawing) && drawing.x.step < DAY;
+	if (!find_scales(&drawing))
+		return "";
+	bool shows_hours = !chart->names && drawing.x.step < DAY;
+	if (drawing.y.is_logarithmic)
+		return shows_hours ? " The scale is logarithmic, and times of day are UTC."
+						   : " The scale is logarithmic.";
+	return shows_hours ? " Times of day are UTC." : "";
 }
 
 static double chart_x(const struct drawing *drawing, double x)
