@@ -65,7 +65,8 @@ struct chart {
  * arrow at the lower edge tells of a distant bound. */
 bool chart_has_room(const struct chart *chart, const struct chart_mark *mark);
 
-/* What a reader must know of the axes: " The scale is logarithmic." Begins with a space, or is "". */
+/* What a reader must know of the axes: " The scale is logarithmic." Begins with a space, or is "".
+ */
 const char *chart_axes(const struct chart *chart);
 
 /* An axis: the values at its ends, and its ticks. */

@@ -4,7 +4,7 @@
 
 #include "cli/podium/api.h"
 #include "cli/podium/podium.h"
-#include "cli/podium/store.h"
+#include "cli/podium/task_folder.h"
 #include "cli/podium/words.h"
 #include "lib/base/format.h"
 #include "lib/base/member.h"
@@ -29,7 +29,7 @@ struct plan {
 	const char *leaderboard, *folder;
 	struct fetch *fetches;
 	size_t count;
-	size_t outcomes[STORE_KEPT + 1];
+	size_t outcomes[TASK_FILE_KEPT + 1];
 };
 
 /* ---- what to fetch ---- */
@@ -108,7 +108,7 @@ static int check_paths(const struct plan *plan, struct error *error)
 {
 	const char **paths = arena_array(plan->session->arena, const char *, plan->count + 1);
 	for (size_t i = 0; i < plan->count; i++) {
-		const char *fault = store_path_fault(paths[i] = plan->fetches[i].path);
+		const char *fault = task_folder_path_fault(paths[i] = plan->fetches[i].path);
 		if (fault)
 			return fail(error, ERROR_INPUT,
 				"The server names a file %s, whose path %s. Nothing was written.",
@@ -143,8 +143,8 @@ static int make_plan(struct plan *plan, json_t **task, struct error *error)
 static int check_text(
 	const struct fetch *fetch, const struct http_answer *answer, struct error *error)
 {
-	store_digest digest;
-	store_digest_of(digest, answer->body, answer->length);
+	task_digest digest;
+	task_digest_of(digest, answer->body, answer->length);
 	if (answer->length > fileset_most_file_bytes)
 		return fail(error, ERROR_LIMIT, "%s has %zu bytes, more than a task's file may have.",
 			fetch->path, answer->length);
@@ -157,20 +157,21 @@ static int check_text(
 }
 
 static int fetch_one(
-	struct plan *plan, struct store *store, const struct fetch *fetch, struct error *error)
+	struct plan *plan, struct task_folder *task, const struct fetch *fetch, struct error *error)
 {
-	static const char *const WORDS[] = { [STORE_NEW] = "new",
-		[STORE_SAME] = NULL,
-		[STORE_UPDATED] = "updated",
-		[STORE_KEPT] = "kept, because you changed it" };
+	static const char *const WORDS[] = { [TASK_FILE_NEW] = "new",
+		[TASK_FILE_SAME] = NULL,
+		[TASK_FILE_UPDATED] = "updated",
+		[TASK_FILE_KEPT] = "kept, because you changed it" };
 	struct http_answer answer = { .status = 304 };
-	enum store_outcome outcome = STORE_SAME;
+	enum task_file_outcome outcome = TASK_FILE_SAME;
 	int rc = 0;
 	progress_say(&plan->session->progress, "%s", fetch->path);
-	if (!*fetch->digest || !store_has(store, fetch->path, fetch->digest)) {
+	if (!*fetch->digest || !task_folder_has(task, fetch->path, fetch->digest)) {
 		rc = api_text(plan->session, fetch->address, &answer, error);
 		rc = rc ? rc : check_text(fetch, &answer, error);
-		rc = rc ? rc : store_put(store, fetch->path, answer.body, answer.length, &outcome, error);
+		rc = rc ? rc
+				: task_folder_put(task, fetch->path, answer.body, answer.length, &outcome, error);
 	}
 	plan->outcomes[outcome] += rc == 0;
 	if (rc || !WORDS[outcome])
@@ -184,15 +185,15 @@ static int fetch_one(
 
 static int fetch_all(struct plan *plan, struct error *error)
 {
-	cleanup_store struct store store = { .folder = -1 };
-	int rc = store_open(plan->session->arena, plan->folder, plan->session->address.url,
-		plan->leaderboard, &store, error);
+	cleanup_task_folder struct task_folder task = { .fd = -1 };
+	int rc = task_folder_open(plan->session->arena, plan->folder, plan->session->address.url,
+		plan->leaderboard, &task, error);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < plan->count && !rc; i++)
-		rc = fetch_one(plan, &store, &plan->fetches[i], error);
+		rc = fetch_one(plan, &task, &plan->fetches[i], error);
 	struct error other = { 0 };
-	return store_save(&store, rc ? &other : error) ? error->code : rc;
+	return task_folder_save(&task, rc ? &other : error) ? error->code : rc;
 }
 
 static void print_plan(const struct plan *plan, const json_t *task)
@@ -200,10 +201,10 @@ static void print_plan(const struct plan *plan, const json_t *task)
 	struct arena *arena = plan->session->arena;
 	printf("%s, version %lld: %s in %s, %zu unchanged.\n", plan->leaderboard,
 		member_whole(task, "version", 0), plural(arena, (int64_t)plan->count, "file"), plan->folder,
-		plan->outcomes[STORE_SAME]);
-	if (plan->outcomes[STORE_KEPT])
+		plan->outcomes[TASK_FILE_SAME]);
+	if (plan->outcomes[TASK_FILE_KEPT])
 		printf("%s kept with your changes. To get the server's, move yours away.\n",
-			plural(arena, (int64_t)plan->outcomes[STORE_KEPT], "file"));
+			plural(arena, (int64_t)plan->outcomes[TASK_FILE_KEPT], "file"));
 }
 
 int task_command(const struct call *call)

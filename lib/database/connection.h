@@ -56,6 +56,16 @@ uint64_t database_begin_asking(void);
 int database_end_asking(uint64_t began_ns, int rc);
 void database_count_conflict(void); /* counts one retry of a transaction */
 
+/* Notes MariaDB's error and fills `error`. Each of these returns the error's code. */
+int database_failed(
+	struct database *db, unsigned int number, const char *text, struct error *error);
+int database_fail_lost(struct database *db, struct error *error);
+int database_fail_rolled_back(struct database *db, struct error *error);
+
+/* How often a statement or a transaction runs if it meets conflicts, and the pause between. */
+enum { database_most_tries = 5 };
+void database_pause_before_retry(int attempt);
+
 /* Clears an error: before a retry, or when a later attempt has succeeded. */
 void database_forget_error(struct error *error);
 

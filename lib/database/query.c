@@ -14,8 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { transaction_tries = 5 };
-
 /* ---- errors ---- */
 
 static int fail_late(const struct database *db, struct error *error)
@@ -25,8 +23,7 @@ static int fail_late(const struct database *db, struct error *error)
 		(long long)(db->limit_ms / 1000));
 }
 
-static int database_failed(
-	struct database *db, unsigned int number, const char *text, struct error *error)
+int database_failed(struct database *db, unsigned int number, const char *text, struct error *error)
 {
 	db->last_error = number;
 	db->is_rolled_back |= db->in_transaction && number == ER_LOCK_DEADLOCK;
@@ -166,17 +163,6 @@ static int reconnect_database(struct database *db, struct error *error)
 	return database_connect(db, error);
 }
 
-static int fail_connection_lost(struct database *db, struct error *error)
-{
-	db->last_error = CR_SERVER_LOST;
-	return fail(error, ERROR_DATABASE, "The database connection was lost.");
-}
-
-static int fail_rolled_back(struct database *db, struct error *error)
-{
-	return database_failed(db, ER_LOCK_DEADLOCK, "the transaction was rolled back", error);
-}
-
 /* Checks after a successful statement that it ran inside its transaction. A cluster may roll a
  * transaction back in favor of another node's transaction while a SELECT runs. MariaDB then answers
  * without an error, and the next statement would run outside of a transaction. Seen with MariaDB
@@ -188,7 +174,7 @@ static int check_transaction(
 		return 0;
 	log_warning(
 		"the database rolled a transaction back without an error, at: %.200s", statement->sql);
-	return fail_rolled_back(db, error);
+	return database_fail_rolled_back(db, error);
 }
 
 /* Executes a statement. Outside a transaction, a lost connection is replaced and the statement
@@ -198,12 +184,11 @@ static int execute_statement(struct database *db, const struct question *questio
 {
 	db->last_error = 0;
 	if (db->is_rolled_back)
-		return fail_rolled_back(db, error);
+		return database_fail_rolled_back(db, error);
 	if (db->ends_at_ms && clock_ms() > db->ends_at_ms)
 		return fail_late(db, error);
 	if (!db->mysql) {
-		int rc =
-			db->in_transaction ? fail_connection_lost(db, error) : reconnect_database(db, error);
+		int rc = db->in_transaction ? database_fail_lost(db, error) : reconnect_database(db, error);
 		if (rc)
 			return rc;
 	}
@@ -368,18 +353,6 @@ int database_answers(struct database *db, struct arena *arena, const struct bund
 
 /* ---- commands ---- */
 
-static bool is_conflict(const struct database *db, int rc)
-{
-	return rc == ERROR_DATABASE
-		&& (db->last_error == ER_LOCK_DEADLOCK || db->last_error == ER_LOCK_WAIT_TIMEOUT);
-}
-
-static void pause_before_retry(int attempt)
-{
-	struct timespec pause = { 0, (1L << attempt) * 2000000L + (random() % 4000000L) };
-	nanosleep(&pause, NULL);
-}
-
 /* Outside a transaction, retries a statement after a deadlock, as database_transaction does. A lock
  * timeout is not retried, because waiting once takes long enough. */
 static int execute_with_retry(struct database *db, const struct question *question,
@@ -387,10 +360,10 @@ static int execute_with_retry(struct database *db, const struct question *questi
 {
 	int rc = execute_statement(db, question, p, prepared, error);
 	for (int attempt = 1; rc && !db->in_transaction && db->last_error == ER_LOCK_DEADLOCK
-		 && attempt < transaction_tries;
+		 && attempt < database_most_tries;
 		 attempt++) {
 		database_count_conflict();
-		pause_before_retry(attempt);
+		database_pause_before_retry(attempt);
 		database_forget_error(error);
 		rc = execute_statement(db, question, p, prepared, error);
 	}
@@ -426,64 +399,6 @@ uint64_t database_affected(const struct database *db)
 uint64_t database_insert_id(const struct database *db)
 {
 	return db->insert_id;
-}
-
-/* ---- transactions ---- */
-
-static const struct statement BEGIN = COMMAND("START TRANSACTION");
-
-/* How often to try a transaction that failed with `rc`, including tries so far; 0: do not retry. A
- * connection lost before the commit has changed nothing, so the transaction may run again. It runs
- * only twice, because each try may wait until the time limit. */
-static int count_tries(const struct database *db, int rc, bool asked_to_commit)
-{
-	if (is_conflict(db, rc))
-		return transaction_tries;
-	return rc == ERROR_DATABASE && !asked_to_commit && database_is_lost(db->last_error) ? 2 : 0;
-}
-
-/* Runs the body and the commit of a transaction that has already started. */
-static int try_transaction(
-	struct database *db, database_body *body, void *context, int *tries, struct error *error)
-{
-	int rc = body(db, context, error);
-	if (db->is_rolled_back && !is_conflict(db, rc)) /* even if the body ignored the error */
-		rc = fail_rolled_back(db, error);
-	bool asks = !rc && db->mysql;
-	if (!rc && !asks)
-		rc = fail_connection_lost(db, error);
-	if (asks && mysql_commit(db->mysql))
-		rc = database_failed(db, mysql_errno(db->mysql), mysql_error(db->mysql), error);
-	*tries = count_tries(db, rc, asks);
-	return rc;
-}
-
-int database_transaction(
-	struct database *db, database_body *body, void *context, struct error *error)
-{
-	struct error local = { 0 };
-	struct error *e = error ? error : &local;
-	int rc = 0, tries = 1;
-	if (db->in_transaction)
-		return body(db, context, e);
-	for (int attempt = 0; attempt < tries; attempt++) {
-		if (attempt) {
-			database_count_conflict();
-			pause_before_retry(attempt);
-			database_forget_error(e);
-		}
-		rc = database_execute(db, &BEGIN, e, "");
-		if (rc)
-			return rc;
-		db->in_transaction = true;
-		rc = try_transaction(db, body, context, &tries, e);
-		db->in_transaction = db->is_rolled_back = false;
-		if (!rc)
-			return 0;
-		if (db->mysql && mysql_rollback(db->mysql))
-			database_disconnect(db);
-	}
-	return rc;
 }
 
 /* ---- scripts ---- */

@@ -3,8 +3,8 @@
 #include "cli/podium/http.h"
 #include "cli/podium/progress.h"
 #include "cli/podium/settings.h"
-#include "cli/podium/store.h"
 #include "cli/podium/table.h"
+#include "cli/podium/task_folder.h"
 #include "cli/podium/waiting.h"
 #include "lib/base/scope.h"
 
@@ -444,11 +444,11 @@ static void a_token_of_the_environment_is_only_for_its_server(void **state)
 
 /* ---- files of a server ---- */
 
-static enum store_outcome put(struct store *store, const char *path, const char *text)
+static enum task_file_outcome put(struct task_folder *task, const char *path, const char *text)
 {
 	struct error error = { 0 };
-	enum store_outcome outcome = STORE_KEPT;
-	assert_int_equal(store_put(store, path, text, strlen(text), &outcome, &error), 0);
+	enum task_file_outcome outcome = TASK_FILE_KEPT;
+	assert_int_equal(task_folder_put(task, path, text, strlen(text), &outcome, &error), 0);
 	return outcome;
 }
 
@@ -456,29 +456,30 @@ static void changed_files_are_never_overwritten(void **state)
 {
 	(void)state;
 	cleanup_arena struct arena *arena = arena_new();
-	cleanup_store struct store store = { .folder = -1 }, again = { .folder = -1 },
-							   other = { .folder = -1 };
+	cleanup_task_folder struct task_folder task = { .fd = -1 }, again = { .fd = -1 },
+										   other = { .fd = -1 };
 	struct error error = { 0 };
 	const char *path = arena_printf(arena, "%s/task", folder),
 			   *outside = arena_printf(arena, "%s/outside", folder);
-	assert_int_equal(store_open(arena, path, "https://a", "board", &store, &error), 0);
-	assert_int_equal(put(&store, "task.yml", "one"), STORE_NEW);
-	assert_int_equal(put(&store, "deep/er/x.py", "one"), STORE_NEW);
-	assert_int_equal(put(&store, "task.yml", "one"), STORE_SAME);
-	assert_int_equal(store_save(&store, &error), 0);
-	assert_int_equal(store_open(arena, path, "https://a", "board", &again, &error), 0);
-	assert_int_equal(put(&again, "task.yml", "two"), STORE_UPDATED);
+	assert_int_equal(task_folder_open(arena, path, "https://a", "board", &task, &error), 0);
+	assert_int_equal(put(&task, "task.yml", "one"), TASK_FILE_NEW);
+	assert_int_equal(put(&task, "deep/er/x.py", "one"), TASK_FILE_NEW);
+	assert_int_equal(put(&task, "task.yml", "one"), TASK_FILE_SAME);
+	assert_int_equal(task_folder_save(&task, &error), 0);
+	assert_int_equal(task_folder_open(arena, path, "https://a", "board", &again, &error), 0);
+	assert_int_equal(put(&again, "task.yml", "two"), TASK_FILE_UPDATED);
 	write_file(arena_printf(arena, "%s/deep/er/x.py", path), "mine", 0644);
-	assert_int_equal(put(&again, "deep/er/x.py", "two"), STORE_KEPT);
+	assert_int_equal(put(&again, "deep/er/x.py", "two"), TASK_FILE_KEPT);
 	write_file(arena_printf(arena, "%s/new.py", path), "mine", 0644);
-	assert_int_equal(put(&again, "new.py", "theirs"), STORE_KEPT);
+	assert_int_equal(put(&again, "new.py", "theirs"), TASK_FILE_KEPT);
 	write_file(outside, "mine", 0644);
 	assert_int_equal(symlink(outside, arena_printf(arena, "%s/link.py", path)), 0);
-	assert_int_equal(put(&again, "link.py", "theirs"), STORE_KEPT);
+	assert_int_equal(put(&again, "link.py", "theirs"), TASK_FILE_KEPT);
 	assert_int_equal(symlink(folder, arena_printf(arena, "%s/linked", path)), 0);
-	enum store_outcome outcome;
-	assert_int_equal(store_put(&again, "linked/new", "x", 1, &outcome, &error), ERROR_SYSTEM);
-	assert_int_equal(store_open(arena, path, "https://b", "board", &other, &error), ERROR_CONFLICT);
+	enum task_file_outcome outcome;
+	assert_int_equal(task_folder_put(&again, "linked/new", "x", 1, &outcome, &error), ERROR_SYSTEM);
+	assert_int_equal(
+		task_folder_open(arena, path, "https://b", "board", &other, &error), ERROR_CONFLICT);
 }
 
 static void paths_of_a_server_stay_in_the_folder(void **state)
@@ -489,9 +490,9 @@ static void paths_of_a_server_stay_in_the_folder(void **state)
 		".podium-task.json", ".envrc", "a/" };
 	static const char *const GOOD[] = { "a", "a/b.py", ".gitignore", "gitt/x" };
 	for (size_t i = 0; i < COUNT(BAD); i++)
-		assert_non_null(store_path_fault(BAD[i]));
+		assert_non_null(task_folder_path_fault(BAD[i]));
 	for (size_t i = 0; i < COUNT(GOOD); i++)
-		assert_null(store_path_fault(GOOD[i]));
+		assert_null(task_folder_path_fault(GOOD[i]));
 }
 
 static int set_up(void **state)

@@ -540,11 +540,11 @@ def ties_are_ties_in_every_view():
 		page_of("/leaderboard/level?gpu=H200")[0].words(), "=1 ada 1.000 µs =1 bob 1.000 µs =3 cyd"
 	)
 	contains(page_of("/user/dora")[0].words(), "H200 2.000 ± 0.020 µs =3 of 4")
-	contains(page_of("/user/bob")[0].words(), "level =1 of 4")
+	contains(page_of("/user/bob")[0].words(), "level H200 1.000 ± 0.010 µs =1 of 4")
 	ranked("level", "dora", "H200", 1900, [1900])
 	site.manage("ranking", "rebuild", "level")
 	for path, words in (
-		("/user/cyd", "level 4 of 4"),
+		("/user/cyd", "level H200 2.000 ± 0.020 µs 4 of 4"),
 		("/leaderboard/level?view=live", "3 dora 1.900 µs +90 % +90 % 4 cyd"),
 	):
 		contains(page_of(path)[0].words(), words)

@@ -1,4 +1,4 @@
-#include "cli/podium/store.h"
+#include "cli/podium/task_folder.h"
 
 #include "cli/podium/api.h"
 #include "lib/base/buffer.h"
@@ -19,11 +19,11 @@
 static const char MANIFEST[] = ".podium-task.json";
 enum { most_manifest_bytes = 1024 * 1024 };
 
-void store_digest_of(store_digest out, const void *bytes, size_t length)
+void task_digest_of(task_digest out, const void *bytes, size_t length)
 {
 	unsigned char digest[crypto_hash_sha256_BYTES];
 	crypto_hash_sha256(digest, bytes, length);
-	sodium_bin2hex(out, sizeof(store_digest), digest, sizeof digest);
+	sodium_bin2hex(out, sizeof(task_digest), digest, sizeof digest);
 }
 
 /* ---- paths ---- */
@@ -40,7 +40,7 @@ static bool is_acted_upon(const char *path)
 	return false;
 }
 
-const char *store_path_fault(const char *path)
+const char *task_folder_path_fault(const char *path)
 {
 	const char *fault = path_fault(path, strlen(path));
 	return fault ? fault
@@ -49,13 +49,13 @@ const char *store_path_fault(const char *path)
 		: NULL;
 }
 
-/* Opens the folder of a path below the store, creating missing folders; *name is the last part.
+/* Opens the folder of a path below the task, creating missing folders; *name is the last part.
  * Returns -1 with errno on failure. */
-static int open_parent(const struct store *store, const char *path, const char **name)
+static int open_parent(const struct task_folder *task, const char *path, const char **name)
 {
-	int folder = dup(store->folder);
+	int folder = dup(task->fd);
 	for (const char *slash; folder >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
-		const char *part = arena_strndup(store->arena, path, (size_t)(slash - path));
+		const char *part = arena_strndup(task->arena, path, (size_t)(slash - path));
 		cleanup_fd int above = folder;
 		mkdirat(above, part, 0777);
 		folder = openat(above, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -83,32 +83,32 @@ static bool read_file(int folder, const char *name, size_t most, struct buffer *
 }
 
 /* Sets `digest` to the file's digest, or to "" if there is no readable file. */
-static void digest_of_file(int folder, const char *name, store_digest digest)
+static void digest_of_file(int folder, const char *name, task_digest digest)
 {
 	cleanup_buffer struct buffer bytes = { 0 };
 	*digest = '\0';
 	if (read_file(folder, name, fileset_most_file_bytes, &bytes))
-		store_digest_of(digest, buffer_string(&bytes), bytes.length);
+		task_digest_of(digest, buffer_string(&bytes), bytes.length);
 }
 
-bool store_has(const struct store *store, const char *path, const char *digest)
+bool task_folder_has(const struct task_folder *task, const char *path, const char *digest)
 {
 	const char *name;
-	store_digest there;
-	if (store_path_fault(path))
+	task_digest there;
+	if (task_folder_path_fault(path))
 		return false;
-	cleanup_fd int folder = open_parent(store, path, &name);
+	cleanup_fd int folder = open_parent(task, path, &name);
 	if (folder < 0)
 		return false;
 	digest_of_file(folder, name, there);
 	return *there && strcmp(there, digest) == 0;
 }
 
-static json_t *read_manifest(const struct store *store)
+static json_t *read_manifest(const struct task_folder *task)
 {
 	cleanup_buffer struct buffer text = { 0 };
 	json_t *known = NULL;
-	if (read_file(store->folder, MANIFEST, most_manifest_bytes, &text))
+	if (read_file(task->fd, MANIFEST, most_manifest_bytes, &text))
 		known = json_loadb(buffer_string(&text), text.length, 0, NULL);
 	return known;
 }
@@ -119,26 +119,25 @@ static bool is_task_of(const json_t *known, const char *server, const char *lead
 		&& strcmp(member_text(known, "leaderboard"), leaderboard) == 0;
 }
 
-int store_open(struct arena *arena, const char *path, const char *server, const char *leaderboard,
-	struct store *store, struct error *error)
+int task_folder_open(struct arena *arena, const char *path, const char *server,
+	const char *leaderboard, struct task_folder *task, struct error *error)
 {
 	mkdir(path, 0777);
-	*store = (struct store){
-		.arena = arena, .path = path, .folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+	*task = (struct task_folder){
+		.arena = arena, .path = path, .fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 	};
-	if (store->folder < 0)
+	if (task->fd < 0)
 		return fail(error, ERROR_SYSTEM, "Cannot open the folder %s: %s.", path, strerror(errno));
-	store->known = read_manifest(store);
-	if (store->known && !is_task_of(store->known, server, leaderboard))
+	task->known = read_manifest(task);
+	if (task->known && !is_task_of(task->known, server, leaderboard))
 		return fail(error, ERROR_CONFLICT,
 			"%s contains the task of %s on %s. Choose another folder with --to.", path,
-			quote(arena, member_text(store->known, "leaderboard")),
-			quote(arena, member_text(store->known, "server")));
-	if (!store->known)
-		store->known =
+			quote(arena, member_text(task->known, "leaderboard")),
+			quote(arena, member_text(task->known, "server")));
+	if (!task->known)
+		task->known =
 			json_pack("{s:s, s:s, s:{}}", "server", server, "leaderboard", leaderboard, "files");
-	return store->known ? 0
-						: fail(error, ERROR_INPUT, "The leaderboard's name is not valid UTF-8.");
+	return task->known ? 0 : fail(error, ERROR_INPUT, "The leaderboard's name is not valid UTF-8.");
 }
 
 /* ---- writing ---- */
@@ -165,58 +164,58 @@ static int put_in_place(int folder, const char *name, bool over, const void *byt
 	return rc;
 }
 
-static enum store_outcome choose_outcome(
-	const struct store *store, int folder, const char *path, const char *name, const char *fresh)
+static enum task_file_outcome choose_outcome(const struct task_folder *task, int folder,
+	const char *path, const char *name, const char *fresh)
 {
 	struct stat about;
-	store_digest there;
+	task_digest there;
 	if (fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) && errno == ENOENT)
-		return STORE_NEW;
+		return TASK_FILE_NEW;
 	digest_of_file(folder, name, there);
 	if (strcmp(there, fresh) == 0)
-		return STORE_SAME;
-	const char *known = member_text(json_object_get(store->known, "files"), path);
-	return *there && strcmp(there, known) == 0 ? STORE_UPDATED : STORE_KEPT;
+		return TASK_FILE_SAME;
+	const char *known = member_text(json_object_get(task->known, "files"), path);
+	return *there && strcmp(there, known) == 0 ? TASK_FILE_UPDATED : TASK_FILE_KEPT;
 }
 
-int store_put(struct store *store, const char *path, const void *bytes, size_t length,
-	enum store_outcome *outcome, struct error *error)
+int task_folder_put(struct task_folder *task, const char *path, const void *bytes, size_t length,
+	enum task_file_outcome *outcome, struct error *error)
 {
-	const char *name, *fault = store_path_fault(path);
-	store_digest fresh;
+	const char *name, *fault = task_folder_path_fault(path);
+	task_digest fresh;
 	if (fault)
 		return fail(error, ERROR_INPUT,
 			"The server names a file %s, whose path %s. podium does not write it.",
-			quote(store->arena, path), fault);
-	cleanup_fd int folder = open_parent(store, path, &name);
+			quote(task->arena, path), fault);
+	cleanup_fd int folder = open_parent(task, path, &name);
 	if (folder < 0)
-		return fail(error, ERROR_SYSTEM, "Cannot create the folder of %s/%s: %s.", store->path,
-			path, strerror(errno));
-	store_digest_of(fresh, bytes, length);
-	*outcome = choose_outcome(store, folder, path, name, fresh);
-	if ((*outcome == STORE_NEW || *outcome == STORE_UPDATED)
-		&& put_in_place(folder, name, *outcome == STORE_UPDATED, bytes, length))
+		return fail(error, ERROR_SYSTEM, "Cannot create the folder of %s/%s: %s.", task->path, path,
+			strerror(errno));
+	task_digest_of(fresh, bytes, length);
+	*outcome = choose_outcome(task, folder, path, name, fresh);
+	if ((*outcome == TASK_FILE_NEW || *outcome == TASK_FILE_UPDATED)
+		&& put_in_place(folder, name, *outcome == TASK_FILE_UPDATED, bytes, length))
 		return fail(
-			error, ERROR_SYSTEM, "Cannot write %s/%s: %s.", store->path, path, strerror(errno));
-	if (*outcome != STORE_KEPT)
-		json_object_set_new(json_object_get(store->known, "files"), path, json_string(fresh));
+			error, ERROR_SYSTEM, "Cannot write %s/%s: %s.", task->path, path, strerror(errno));
+	if (*outcome != TASK_FILE_KEPT)
+		json_object_set_new(json_object_get(task->known, "files"), path, json_string(fresh));
 	return 0;
 }
 
-int store_save(const struct store *store, struct error *error)
+int task_folder_save(const struct task_folder *task, struct error *error)
 {
-	cleanup_free char *text = json_dumps(store->known, JSON_INDENT(1));
-	if (put_in_place(store->folder, MANIFEST, true, text, strlen(text)))
+	cleanup_free char *text = json_dumps(task->known, JSON_INDENT(1));
+	if (put_in_place(task->fd, MANIFEST, true, text, strlen(text)))
 		return fail(
-			error, ERROR_SYSTEM, "Cannot write %s/%s: %s.", store->path, MANIFEST, strerror(errno));
+			error, ERROR_SYSTEM, "Cannot write %s/%s: %s.", task->path, MANIFEST, strerror(errno));
 	return 0;
 }
 
-void store_close(struct store *store)
+void task_folder_close(struct task_folder *task)
 {
-	if (store->folder >= 0)
-		close(store->folder);
-	store->folder = -1;
-	json_decref(store->known);
-	store->known = NULL;
+	if (task->fd >= 0)
+		close(task->fd);
+	task->fd = -1;
+	json_decref(task->known);
+	task->known = NULL;
 }
