@@ -431,7 +431,6 @@ static int show_leaderboard_form(struct request *request, struct leaderboard_for
 		? arena_printf(request->arena, "Settings of %s", form->leaderboard->name)
 		: "New leaderboard";
 	struct page page = form_page_make(request, title, "admin");
-	page.sheet = "/static/submission.css"; /* lighter: it has no rules for rankings */
 	admin_leaderboard_page(&request->body, &page, form);
 	return 0;
 }

@@ -226,7 +226,6 @@ static int show_webhook(struct request *request, struct webhook_view *view)
 		page.live_url =
 			arena_printf(request->arena, "/admin/hooks/%lld/status", (long long)webhook->id);
 	}
-	page.sheet = "/static/submission.css"; /* a long page that needs no rules of a ranking */
 	webhook_page(&request->body, &page, view);
 	return 0;
 }
