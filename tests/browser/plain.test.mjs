@@ -119,6 +119,7 @@ scenes('a participant starts from the template and manages submissions', 'worked
 	assert.equal(readFileSync(await (await saving).path(), 'utf8'), WRONG);
 	await author.goto('/mine');
 	await author.locator('select[name=result]').selectOption('wrong answer');
+	await author.locator('.filters summary').click();
 	await author.locator('input[name=from]').fill(new Date().toISOString().slice(0, 10));
 	await press(author, 'Filter');
 	assert.deepEqual(await author.locator('tbody th a').allTextContents(), [String(wrong)]);

@@ -978,13 +978,13 @@ def an_internal_error_is_shown_to_the_creators_until_somebody_has_looked():
 		until(lambda: value(f"SELECT state FROM jobs WHERE id = {job}") == "failed", 20)
 	for address, words in (
 		("/", "good : 2 internal errors since"),
-		("/admin", "internal error good 2 internal errors"),
+		("/admin", "internal error good : 2 internal errors"),
 		("/admin/leaderboard/good/edit", "good : 2 internal errors since"),
 	):
 		page = whole(carl.get(fresh(address)))
 		contains(page.words(), words)
 		contains(page.words(), f"the newest: job {job}")
-	contains(whole(admin.get("/admin")).words(), "internal error good 2 internal errors")
+	contains(whole(admin.get("/admin")).words(), "internal error good : 2 internal errors")
 	for client in (anyone, dora, admin):
 		lacks(whole(client.get(fresh("/"))).words(), "internal error")
 	lacks(whole(dora.get("/admin")).words(), "internal error")
