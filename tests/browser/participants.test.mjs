@@ -372,12 +372,12 @@ scene('the help copies the commands of an example and marks the section in view'
 	const page = await come();
 	await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
 	await page.goto('/help/terminal');
-	const section = main(page).locator('[id="3-submit"] ~ .snippet').first();
-	assert.match(await section.locator('pre').textContent(), /^\$ sed [^]*\nPassed\./m);
+	const section = main(page).locator('[id="4-submit"] ~ .snippet').nth(1);
+	assert.match(await section.locator('pre').textContent(), /^\$ podium submit [^]*\nPassed\./);
 	await section.getByRole('button', { name: 'Copy' }).click();
 	await main(page).getByText('Copied').waitFor();
 	assert.match(await page.evaluate(() => navigator.clipboard.readText()),
-		/^sed -i .*\npodium submit mine\.py --wait$/);
+		/^podium submit mine\.py --mode ranked .*\npodium ranking vectoradd_py$/);
 	const marked = () => page.locator('.sections [aria-current]').allTextContents();
 	for (const title of ['Come back later', '1. Sign in']) {
 		await page.locator('.sections').getByRole('link', { name: title }).click();
