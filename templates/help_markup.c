@@ -32,11 +32,20 @@ static void print_cell(struct buffer *out, const char *label, bool is_first, boo
 	buffer_text(out, ">");
 }
 
-/* Whether the cells of a column need the column's heading beside them on a phone. A heading of one
- * word is not needed beside a row's first cell, nor in a table of two columns. */
+/* How the headings end without which a row's first cell means nothing, as in "exit code | 0". */
+static const char *const INCOMPLETE[] = { " change", " code", " contains", " leaves", " of",
+	" ratios", " takes", " with" };
+
+/* Whether the cells of a column need the column's heading beside them on a phone. In a table of two
+ * columns, a heading of one word is not needed. */
 static bool is_labelled(const char *label, size_t column, size_t columns)
 {
-	return (columns > 2 && column > 0) || strchr(label, ' ');
+	if (column > 0)
+		return columns > 2 || strchr(label, ' ');
+	for (size_t i = 0; i < COUNT(INCOMPLETE); i++)
+		if (text_ends_with(label, INCOMPLETE[i]))
+			return true;
+	return false;
 }
 
 static void print_table(
@@ -92,25 +101,6 @@ void help_tables(struct buffer *out, struct arena *arena, const char *html)
 
 /* ---- code ---- */
 
-/* Longer lines do not fit into the width of text. */
-enum { most_line_characters = 84 };
-
-static bool has_long_line(const char *html, const char *end)
-{
-	size_t characters = 0;
-	for (html = strchr(html, '>') + 1; html < end && characters <= most_line_characters; html++) {
-		if (*html == '<')
-			html = strchr(html, '>');
-		else if (*html == '\n')
-			characters = 0;
-		else
-			characters += ((unsigned char)*html & 0xc0) != 0x80; /* the first byte of a character */
-		if (*html == '&')
-			html += strcspn(html, ";");
-	}
-	return characters > most_line_characters;
-}
-
 void help_code(struct buffer *out, const char *html)
 {
 	size_t number = 1;
@@ -118,10 +108,9 @@ void help_code(struct buffer *out, const char *html)
 		const char *end = strstr(code, "</pre>") + strlen("</pre>");
 		buffer_append(out, html, (size_t)(code - html));
 		buffer_printf(out,
-			"<div class=\"snippet%s\"><pre id=\"code-%zu\"%.*s\n<button type=\"button\" "
+			"<div class=\"snippet\"><pre id=\"code-%zu\"%.*s\n<button type=\"button\" "
 			"class=\"button small\" data-copy=\"code-%zu\" hidden>Copy</button></div>",
-			has_long_line(code, end) ? " long" : "", number, (int)(end - code - 4), code + 4,
-			number);
+			number, (int)(end - code - 4), code + 4, number);
 		number++;
 		html = end;
 	}

@@ -277,7 +277,8 @@ def links_to_pages_that_the_site_does_not_serve_become_text():
 def tables_have_their_headings_in_each_cell():
 	done, out = compiled(
 		a="# A\n\n| key | `a` & value | n |\n|---|---|---:|\n| `k` | v | 1 |\n\n"
-		"| one | two |\n|---|---|\n| 1 | 2 |\n\n| exit code | two |\n|---|---|\n| 3 | 4 |\n"
+		"| one | two |\n|---|---|\n| 1 | 2 |\n\n| exit code | two |\n|---|---|\n| 3 | 4 |\n\n"
+		"| your call | two |\n|---|---|\n| a launch | 4 |\n"
 	)
 	equal((done.returncode, done.stderr), (0, ""))
 	contains(out, '<th scope=\\"row\\"><code>k</code></th>')
@@ -285,6 +286,7 @@ def tables_have_their_headings_in_each_cell():
 	contains(out, '<td class=\\"number\\" data-label=\\"N\\">1</td>')
 	contains(out, "<td>2</td>")
 	contains(out, '<th scope=\\"row\\" data-label=\\"Exit code\\">3</th>')
+	contains(out, '<th scope=\\"row\\">a launch</th>')
 
 
 @test
