@@ -380,10 +380,24 @@ static void fold_section(
 		is_call ? first_sentence(content) : "", id, content);
 }
 
-static void print_section(struct buffer *out, const char *html, size_t length, bool is_list)
+/* Appends a section of the list of pages, and the pages of the stock harness below its page. */
+static void print_list_section(struct buffer *out, const char *html, size_t length)
+{
+	const char *harness = strstr(html, "<li><a href=\"/help/harness\"");
+	const char *end = harness ? strstr(harness, "</li>\n") : NULL;
+	size_t before = end && end < html + length ? (size_t)(end - html) + strlen("</li>\n") : 0;
+	buffer_printf(out, "<section>\n%.*s", (int)before, html);
+	if (before)
+		buffer_text(out,
+			"<li><a href=\"/language/py\">Python harness</a>, "
+			"<a href=\"/language/cu\">CUDA C++ harness</a>: every file of the stock harness.</li>\n");
+	buffer_printf(out, "%.*s</section>\n", (int)(length - before), html + before);
+}
+
+static void print_section(struct buffer *out, const char *html, size_t length)
 {
 	bool is_next = strncmp(title_of(html), next_title, strlen(next_title)) == 0;
-	const char *begin = is_list ? "<section>\n" : is_next ? "<section class=\"panel\">\n" : "";
+	const char *begin = is_next ? "<section class=\"panel\">\n" : "";
 	buffer_printf(out, "%s%.*s%s", begin, (int)length, html, *begin ? "</section>\n" : "");
 }
 
@@ -399,8 +413,10 @@ static void fold_sections(struct buffer *out, const struct document *document, c
 		bool is_call = is_api && heading[2] == '3';
 		if (is_call || is_folded(document, title_of(heading), heading[2]))
 			fold_section(out, heading, length, is_call, is_flat ? '2' : heading[2]);
+		else if (is_list)
+			print_list_section(out, heading, length);
 		else
-			print_section(out, heading, length, is_list);
+			print_section(out, heading, length);
 	}
 }
 

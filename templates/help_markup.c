@@ -17,7 +17,8 @@ static void append_label(struct buffer *out, const char *cell, size_t length)
 		if (cell[i] == '<') {
 			i += strcspn(cell + i, ">");
 		} else {
-			buffer_byte(out, is_first ? (char)toupper((unsigned char)cell[i]) : cell[i]);
+			if (cell[i] != '?') /* a colon follows */
+				buffer_byte(out, is_first ? (char)toupper((unsigned char)cell[i]) : cell[i]);
 			is_first = false;
 		}
 }

@@ -3,7 +3,7 @@
  * no participant's submission can change it.
  *
  * The engine `sealed` counts the work of the GPU: a launcher replays what the submission launched.
- * The engine `isolated` counts the call with its host code. Neither runs the task's harness. Podium
+ * The engine `isolated` counts the call with its CPU code. Neither runs the task's harness. Podium
  * therefore chooses them only in three cases: the harness is the stock one, the harness is known to
  * measure single calls too, or the task's author asks for the engine. */
 #ifndef PODIUM_LIB_TASK_ENGINE_H

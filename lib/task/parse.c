@@ -49,9 +49,9 @@ const char *engine_meaning(const char *engine)
 	} meanings[] = {
 		{ "sealed",
 			"The engine “sealed” counts the work of the device: a launcher replays what the "
-			"submission launched, without the submission’s host code." },
+			"submission launched, without the submission’s CPU code." },
 		{ "isolated",
-			"The engine “isolated” counts the call with its host code: the clock, the inputs "
+			"The engine “isolated” counts the call with its CPU code: the clock, the inputs "
 			"and the check are in a process apart from the submission." },
 		{ "custom",
 			"With the engine “custom”, the task’s own harness runs beside the submission and "

@@ -39,9 +39,9 @@ SEALED = (
 )
 COUNTS_DEVICE = (
 	"The engine “sealed” counts the work of the device: a launcher replays what the submission "
-	"launched, without the submission’s host code."
+	"launched, without the submission’s CPU code."
 )
-COUNTS_CALL = "The engine “isolated” counts the call with its host code: "
+COUNTS_CALL = "The engine “isolated” counts the call with its CPU code: "
 READS = "Line 3 reads a value back to the host."
 
 
