@@ -390,7 +390,8 @@ static void print_list_section(struct buffer *out, const char *html, size_t leng
 	if (before)
 		buffer_text(out,
 			"<li><a href=\"/language/py\">Python harness</a>, "
-			"<a href=\"/language/cu\">CUDA C++ harness</a>: every file of the stock harness.</li>\n");
+			"<a href=\"/language/cu\">CUDA C++ harness</a>: all files of the stock "
+		    "harness.</li>\n");
 	buffer_printf(out, "%.*s</section>\n", (int)(length - before), html + before);
 }
 
