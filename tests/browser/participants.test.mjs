@@ -391,9 +391,9 @@ scene('the help copies the commands of an example and marks the section in view'
 	await looksRight(page);
 	await page.setViewportSize({ width: 390, height: 844 });
 	await page.getByRole('button', { name: 'open the menu of the help' }).click();
-	await page.locator('.sections').getByRole('link', { name: '3. Submit' }).click();
+	await page.locator('.sections').getByRole('link', { name: '4. Submit' }).click();
 	await page.locator('.sections').waitFor({ state: 'hidden' });
-	assert.match(page.url(), /#3-submit$/);
+	assert.match(page.url(), /#4-submit$/);
 });
 
 // ---- one ranking has the same numbers everywhere ----
