@@ -274,7 +274,7 @@ static void add_workers(struct listing *list)
 			add_worker(list, worker, "failed", "disk full", path,
 				"The disk for jobs is full, so the worker takes no jobs.");
 		else if (worker->online && worker->faults > 0)
-			add_worker(list, worker, "failed", "host",
+			add_worker(list, worker, "failed", "fault",
 				arena_printf(list->request->arena, "/admin/host/%s", worker->name),
 				arena_printf(list->request->arena, "%s in the checks of this host: %s.",
 					plural(list->request->arena, worker->faults, "fault"),

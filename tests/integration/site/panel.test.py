@@ -144,7 +144,7 @@ def workers_in_trouble_are_listed_for_admins():
 	appears(
 		"UPDATE workers SET checks = JSON_ARRAY(JSON_OBJECT('state', 'fault', 'name', 'seccomp')) "
 		"WHERE name = 'there'",
-		("host", "there", "/admin/host/there", "See details"),
+		("fault", "there", "/admin/host/there", "See details"),
 		"DELETE FROM workers WHERE name = 'there'",
 		[admin],
 	)
