@@ -5,6 +5,7 @@
 #include "cgi/http/rate_limit.h"
 #include "cgi/page/account.h"
 #include "cgi/page/pages.h"
+#include "lib/base/network.h"
 #include "templates/device_authorization.h"
 
 #include <stdio.h>
@@ -21,6 +22,8 @@ static int show_device(struct request *request, struct device_authorization_view
 	struct page page = form_page_make(request, "Connect a terminal", "account");
 	if (request_query(request, "refused"))
 		page.notice = "You refused the terminal. It got no access.";
+	view->is_plain_http = strncmp(page.site, "http://", strlen("http://")) == 0
+		&& !network_url_is_loopback(page.site);
 	device_authorization_page(&request->body, &page, view);
 	return 0;
 }

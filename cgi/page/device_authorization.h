@@ -16,6 +16,7 @@ struct device_authorization_view {
 	const char *name; /* name of the new token, as typed */
 	int64_t days;
 	const char *name_error, *scope_error, *days_error;
+	bool is_plain_http; /* podium sends a token to this site only with --insecure-http */
 };
 
 #endif
