@@ -19,6 +19,7 @@ static void count_rows(struct dry_run_view *view)
 		*(!dry_run_has_ended(row)     ? &view->open
 				: dry_run_is_met(row) ? &view->met
 									  : &view->unmet) += 1;
+		view->tests_right |= row->expected && strcmp(row->expected, "passed") == 0;
 		view->silent += dry_run_says_nothing(row);
 		view->has_time |= !isnan(row->score_ns);
 		view->has_memory |= row->peak_host_bytes != SQL_NULL_INTEGER;

@@ -13,6 +13,7 @@ struct dry_run_view {
 	size_t count;            /* 0: there was no dry run */
 	size_t met, unmet, open; /* rows by outcome */
 	size_t silent;           /* rows for which dry_run_says_nothing is true */
+	bool tests_right;        /* at least one row is expected to pass */
 	/* Whether at least one row knows it. */
 	bool has_time, has_memory, has_device_memory;
 	const char **untried; /* sentences: what the run did not test */

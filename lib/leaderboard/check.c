@@ -87,7 +87,6 @@ static void count_answers(
 			continue;
 		device->answers++;
 		device->ended += dry_run_has_ended(row);
-		device->has_worker = row->devices > 0;
 		device->engine = row->version_engine;
 		device->dry_run_id = row->dry_run_id;
 		device->is_waived &= row->started_at_ms <= waived_at_ms;
@@ -115,13 +114,13 @@ static void check_answers(
 		warn(remarks, NULL,
 			arena_printf(checking->arena,
 				"On %s, nothing shows that a right answer passes: Podium cannot submit the "
-				"reference, and no sample under podium: expected: must pass.",
+				"reference, and no sample under \"podium: expected:\" must pass.",
 				device->gpu));
 	if (!wrong_fails)
 		warn(remarks, NULL,
 			arena_printf(checking->arena,
 				"On %s, no wrong answer reached the task's check, so nothing shows that it refuses "
-				"one. Add a wrong sample under podium: expected: in task.yml.",
+				"one. Add a wrong sample under \"podium: expected:\" in task.yml.",
 				device->gpu));
 }
 
@@ -201,22 +200,26 @@ struct named_gpu {
 	const char *gpu;
 	int64_t is_known; /* a worker offers it, or has run a job on it */
 	int64_t is_closed;
+	int64_t has_worker;   /* a worker takes jobs for it now */
 	int64_t waived_at_ms; /* TIME_NULL: never, or before the device was closed */
 };
 static const struct column GPU_COLUMNS[] = {
 	TEXT(struct named_gpu, gpu),
 	INTEGER(struct named_gpu, is_known),
 	INTEGER(struct named_gpu, is_closed),
+	INTEGER(struct named_gpu, has_worker),
 	TIME(struct named_gpu, waived_at_ms),
 };
 const struct statement check_gpus_reading = SELECT(struct named_gpu, GPU_COLUMNS,
 	"SELECT g.gpu, EXISTS (SELECT 1 FROM gpus o WHERE o.model = g.gpu) "
 	"OR EXISTS (SELECT 1 FROM jobs j WHERE j.gpu = g.gpu AND j.state = 'done') AS is_known, "
-	"g.closed_at IS NOT NULL AS is_closed, w.waived_at AS waived_at_ms "
-	"FROM leaderboard_gpus g JOIN task_versions v ON v.leaderboard_id = g.leaderboard_id "
-	"LEFT JOIN check_waivers w ON w.task_version_id = v.id AND w.gpu = g.gpu "
-	"AND (g.closed_at IS NULL OR w.waived_at >= g.closed_at) "
-	"WHERE g.leaderboard_id = ? AND v.number = ? ORDER BY g.position, g.gpu");
+	"g.closed_at IS NOT NULL AS is_closed, EXISTS (SELECT 1 FROM gpus d JOIN workers k "
+	"ON k.id = d.worker_id WHERE d.model = g.gpu AND " SQL_TAKES_JOBS("d",
+		"k") ") AS has_worker, w.waived_at AS waived_at_ms "
+			 "FROM leaderboard_gpus g JOIN task_versions v ON v.leaderboard_id = g.leaderboard_id "
+			 "LEFT JOIN check_waivers w ON w.task_version_id = v.id AND w.gpu = g.gpu "
+			 "AND (g.closed_at IS NULL OR w.waived_at >= g.closed_at) "
+			 "WHERE g.leaderboard_id = ? AND v.number = ? ORDER BY g.position, g.gpu");
 
 struct reference {
 	struct blob_value content;
@@ -375,6 +378,7 @@ static void take_form(
 	for (size_t i = 0; i < form->gpu_count; i++) {
 		struct check_device *device = &check->devices[i];
 		*device = (struct check_device){ .gpu = form->gpus[i].gpu,
+			.has_worker = form->gpus[i].has_worker,
 			.is_closed = form->gpus[i].is_closed && checks_devices_alone(form, version) };
 		if (device->is_closed)
 			device->remarks = remarks_make(checking->arena);

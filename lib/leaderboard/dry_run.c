@@ -315,7 +315,7 @@ static void note_untried_reference(struct plan *plan, const struct task *task, c
 	buffer_text(plan->untried,
 		has_right_sample(task) ? "The samples that must pass replace it.\n"
 							   : "No sample must pass either, so nothing shows that a right answer "
-								 "passes. Name one under podium: expected: in task.yml.\n");
+								 "passes. Name one under \"podium: expected:\" in task.yml.\n");
 }
 
 static int add_reference(
@@ -444,7 +444,7 @@ static int collect_entries(struct database *db, struct plan *plan, struct error 
 		return rc;
 	add_trivial(plan, task);
 	if (!task->expected_count)
-		buffer_text(plan->untried, "Samples: task.yml names none under podium: expected:.\n");
+		buffer_text(plan->untried, "Samples: task.yml names none under \"podium: expected:\".\n");
 	rc = plan->is_sealed ? add_templates(db, plan, task, error) : 0;
 	if (!rc)
 		rc = add_samples(db, plan, task, error);

@@ -142,12 +142,12 @@ def all_outcomes_of_a_sound_task_are_as_expected():
 	words = report("sound")
 	contains(words, "All 7 outcomes are as expected. 2 of them are no evidence about the check.")
 	for part in (
-		"the reference passed passed as expected",
+		"the reference passed passed ✓ as expected",
 		"zeros not passed runtime error no evidence",
 		"an empty file not passed",
-		"the input, returned not passed wrong answer as expected",
-		"samples/raises.py runtime error runtime error as expected",
-		"samples/wrong.py wrong answer wrong answer as expected",
+		"the input, returned not passed wrong answer ✓ as expected",
+		"samples/raises.py runtime error runtime error ✓ as expected",
+		"samples/wrong.py wrong answer wrong answer ✓ as expected",
 	):
 		contains(words, part)
 
@@ -342,7 +342,7 @@ def they_make_no_members_of_a_closed_leaderboard_and_are_not_rejudged():
 @test
 def a_timed_sample_becomes_a_baseline_without_a_link_to_its_submission():
 	make_board("timed", right=True)
-	contains(report("timed"), "samples/right.py passed passed as expected")
+	contains(report("timed"), "samples/right.py passed passed ✓ as expected")
 	equal(sql("SELECT path, submission_id FROM baselines"), [["samples/right.py", "NULL"]])
 	page = whole(anyone.get(f"/leaderboard/timed?{time.time()}"))
 	contains(page.words(), "right.py sample")
@@ -359,7 +359,7 @@ def the_page_says_what_cannot_be_tried():
 	contains(words, "No device of this model takes jobs now")
 	contains(words, "Not tested The reference: reference.py has no function ref_kernel")
 	contains(words, "No sample must pass either")
-	contains(words, "Samples: task.yml names none under podium: expected:.")
+	contains(words, "Samples: task.yml names none under podium: expected: .")
 	lacks(words, "the reference passed")
 	equal(carl.get("/admin/leaderboard/bare/dryrun/status?version=1").json["state"], "running")
 	equal(dora.get("/admin/leaderboard/bare/dryrun/status?version=1").status, 403)
@@ -417,7 +417,7 @@ def a_task_in_cuda_is_tried_as_far_as_its_form_allows():
 	)
 	words = whole(carl.get("/admin/leaderboard/whole/dryrun?version=1")).words()
 	contains(words, "an output without content not passed compile error no evidence")
-	contains(words, "an empty file not passed compile error as expected")
+	contains(words, "an empty file not passed compile error ✓ as expected")
 
 
 @test
@@ -464,7 +464,7 @@ def the_reference_of_a_task_that_is_a_single_file_is_in_reference_code():
 		)
 	)
 	words = report("sums")
-	contains(words, "the reference passed passed as expected")
+	contains(words, "the reference passed passed ✓ as expected")
 	contains(words, "outcomes are as expected.")
 	lacks(words, "The reference:")
 
@@ -476,7 +476,7 @@ def a_weak_check_and_a_wrong_expectation_are_reported():
 	contains(words, "2 outcomes of 7 are not as expected.")
 	contains(words, "the input, returned not passed passed not as expected")
 	contains(words, "samples/wrong.py passed wrong answer not as expected")
-	contains(words, "the reference passed passed as expected")
+	contains(words, "the reference passed passed ✓ as expected")
 
 
 @test
@@ -520,7 +520,7 @@ def deleting_a_leaderboard_deletes_its_dry_runs():
 def the_reference_also_works_as_an_answer_that_fills_given_memory():
 	make_board("filled", task=BARE, whole_reference=FILLED)
 	words = report("filled")
-	contains(words, "the reference passed passed as expected")
+	contains(words, "the reference passed passed ✓ as expected")
 	contains(words, "the input, returned not passed")
 
 

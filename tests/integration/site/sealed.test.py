@@ -212,15 +212,15 @@ def a_dry_run_shows_that_all_files_qualify_and_the_references_two_times():
 		"The reference takes 50.000 ± 0.020 µs in the sealed engine and 61.000 ± 0.020 µs in the "
 		"isolated engine.",
 	)
-	contains(on_gpu, "the reference, isolated passed passed as expected isolated")
-	contains(on_gpu, "start.py any wrong answer as expected sealed")
-	contains(on_gpu, "triton.py any passed as expected sealed")
-	contains(on_gpu, "triton.py, isolated any passed as expected isolated")
-	contains(on_gpu, "samples/right.py passed passed as expected sealed")
-	contains(on_gpu, "samples/right.py, isolated passed passed as expected isolated")
+	contains(on_gpu, "the reference, isolated passed passed ✓ as expected isolated")
+	contains(on_gpu, "start.py any wrong answer ✓ as expected sealed")
+	contains(on_gpu, "triton.py any passed ✓ as expected sealed")
+	contains(on_gpu, "triton.py, isolated any passed ✓ as expected isolated")
+	contains(on_gpu, "samples/right.py passed passed ✓ as expected sealed")
+	contains(on_gpu, "samples/right.py, isolated passed passed ✓ as expected isolated")
 	lacks(on_gpu, "samples/wrong.py, isolated")
 	lacks(on_cpu, ", isolated")
-	contains(on_cpu, "the reference passed passed as expected isolated")
+	contains(on_cpu, "the reference passed passed ✓ as expected isolated")
 	lacks(on_cpu, "reference, isolated")
 	lacks(on_cpu, "sealed")
 
@@ -296,7 +296,7 @@ def a_file_that_is_no_right_answer_does_not_lower_the_engine():
 def the_isolated_run_of_the_reference_does_not_count():
 	fails = {"verdict": {"verdict": "runtime error", "reason": "No."}}
 	make_board("twice", reference=result(engines={"sealed": fails}) + REFERENCE.partition("\n")[2])
-	contains(dry_run("twice"), "the reference, isolated passed passed as expected isolated")
+	contains(dry_run("twice"), "the reference, isolated passed passed ✓ as expected isolated")
 	equal([row[:2] for row in stored("twice")][2:], [["H200", "sealed"]])
 
 
@@ -306,7 +306,7 @@ def a_right_file_that_fails_in_the_isolated_engine_is_told():
 	fails = {"verdict": {"verdict": "runtime error", "reason": "It needs the plan.", **none}}
 	make_board("apart", samples__right=result(engines={"isolated": fails}))
 	report = part_of(dry_run("apart"), "H200")
-	contains(report, "samples/right.py passed passed as expected sealed")
+	contains(report, "samples/right.py passed passed ✓ as expected sealed")
 	contains(report, "samples/right.py, isolated passed runtime error")
 	equal([row[:2] for row in stored("apart")][2:], [["H200", "sealed"]])
 
