@@ -95,13 +95,27 @@ static const struct search {
 
 /* The same for a user's submissions to the leaderboards that the viewer may read all of. */
 #define MAY_READ SQL_MAY_READ("l")
-#define READABLE(condition) \
-	SUBMISSIONS( \
-		"SELECT s.id FROM submissions s FORCE INDEX (submissions_user) " \
-		"JOIN leaderboards l ON l.id = s.leaderboard_id " \
-		"WHERE s.id < ? AND " OF_USER condition " AND " MAY_READ " ORDER BY s.id DESC LIMIT ?")
-static const struct statement READABLE_ALL = READABLE(""),
-							  READABLE_HIDDEN = READABLE(" AND s.hidden_at IS NOT NULL");
+#define READABLE(key, condition) \
+	SUBMISSIONS("SELECT s.id FROM submissions s FORCE INDEX (" key \
+				") JOIN leaderboards l ON l.id = s.leaderboard_id " \
+				"WHERE s.id < ? AND " condition " AND " MAY_READ " ORDER BY s.id DESC LIMIT ?")
+static const struct statement READABLE_ALL = READABLE("submissions_user", OF_USER),
+							  READABLE_HIDDEN = READABLE(
+								  "submissions_user", OF_USER " AND s.hidden_at IS NOT NULL"),
+							  READABLE_HIDDEN_OF_ALL = READABLE(
+								  "submissions_hidden", "0 IN (?) AND s.hidden_at IS NOT NULL");
+
+/* For everybody's submissions to those leaderboards, a statement for each finds its newest IDs, and
+ * one statement reads the newest of all. */
+struct found {
+	int64_t id;
+};
+static const struct column FOUND_COLUMNS[] = { INTEGER(struct found, id) };
+static const struct statement NEWEST = SELECT(struct found, FOUND_COLUMNS,
+	"SELECT s.id FROM submissions s FORCE INDEX (submissions_leaderboard) WHERE " OF_LEADERBOARD
+	" AND s.id > ? AND s.id < ? ORDER BY s.id DESC LIMIT ?");
+static const struct statement THESE = SUBMISSIONS(
+	"SELECT asked.id FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) asked");
 
 static double number_or_nan(const char *text)
 {
@@ -134,9 +148,11 @@ static bool can_be_found(const struct submissions_view *view)
 		&& (!*view->leaderboard || text_is_leaderboard_name(view->leaderboard));
 }
 
-static const struct column SEARCHED_COLUMNS[] = { TEXT(struct searched_leaderboard, name) };
+static const struct column SEARCHED_COLUMNS[] = { INTEGER(struct searched_leaderboard, id),
+	TEXT(struct searched_leaderboard, name) };
 static const struct statement SEARCHED = SELECT(struct searched_leaderboard, SEARCHED_COLUMNS,
-	"SELECT l.name FROM leaderboards l WHERE " SQL_MAY_READ("l") " ORDER BY l.name LIMIT 200");
+	"SELECT l.id, l.name FROM leaderboards l WHERE " SQL_MAY_READ(
+		"l") " ORDER BY l.name LIMIT 200");
 
 enum { ANSWER_IDS, ANSWER_SEARCHED };
 static const struct statement *const FORM_PARTS[] = { &IDS, &SEARCHED };
@@ -154,7 +170,60 @@ static int read_search_form(struct request *request, struct submissions_view *vi
 	*ids = *(const struct ids *)answers[ANSWER_IDS].rows;
 	view->leaderboards = answers[ANSWER_SEARCHED].rows;
 	view->leaderboard_count = answers[ANSWER_SEARCHED].count;
+	view->may_search |= !*view->leaderboard && view->leaderboard_count;
 	return 0;
+}
+
+/* Puts the ID into its place among at most submissions_per_page + 1, the newest first. */
+static void keep_newest(int64_t *ids, size_t *count, int64_t id)
+{
+	size_t at = *count;
+	if (*count <= submissions_per_page)
+		++*count;
+	else if (ids[--at] > id)
+		return;
+	for (; at && ids[at - 1] < id; at--)
+		ids[at] = ids[at - 1];
+	ids[at] = id;
+}
+
+/* Reads the newest submissions to all leaderboards of the form. */
+static int read_newest(struct request *request, const struct submissions_view *view, int64_t before,
+	struct admin_submission **rows, size_t *count)
+{
+	int64_t newest[submissions_per_page + 1];
+	size_t newest_count = 0;
+	for (size_t i = 0; i < view->leaderboard_count; i++) {
+		struct found *found;
+		size_t found_count;
+		const int64_t after =
+			newest_count > submissions_per_page ? newest[submissions_per_page] : 0;
+		int rc = database_rows(request->db, request->arena, &NEWEST, &found, &found_count,
+			request->error, "iiii", view->leaderboards[i].id, after, before,
+			(int64_t)submissions_per_page + 1);
+		if (rc)
+			return rc;
+		for (size_t k = 0; k < found_count; k++)
+			keep_newest(newest, &newest_count, found[k].id);
+	}
+	const char *list = "";
+	for (size_t i = 0; i < newest_count; i++)
+		list = arena_printf(request->arena, "%s%s%lld", list, i ? ", " : "", (long long)newest[i]);
+	return database_rows(request->db, request->arena, &THESE, rows, count, request->error, "s",
+		arena_printf(request->arena, "[%s]", list));
+}
+
+/* Reads what a viewer without all rights may read of all leaderboards. */
+static int read_readable(struct request *request, const struct submissions_view *view,
+	int64_t user_id, int64_t before, struct admin_submission **rows, size_t *count)
+{
+	if (!*view->user && !view->hidden)
+		return read_newest(request, view, before, rows, count);
+	const struct statement *statement = !*view->user ? &READABLE_HIDDEN_OF_ALL
+		: view->hidden                               ? &READABLE_HIDDEN
+													 : &READABLE_ALL;
+	return database_rows(request->db, request->arena, statement, rows, count, request->error,
+		"iiii", before, user_id, request->viewer.id, (int64_t)submissions_per_page + 1);
 }
 
 static int find_submissions(
@@ -172,9 +241,7 @@ static int find_submissions(
 		? database_rows(request->db, request->arena, &search->statement, &rows, &view->count,
 			request->error, "iiii", before, ids->user, ids->leaderboard,
 			(int64_t)submissions_per_page + 1)
-		: database_rows(request->db, request->arena,
-			view->hidden ? &READABLE_HIDDEN : &READABLE_ALL, &rows, &view->count, request->error,
-			"iiii", before, ids->user, request->viewer.id, (int64_t)submissions_per_page + 1);
+		: read_readable(request, view, ids->user, before, &rows, &view->count);
 	if (rc)
 		return rc;
 	view->rows = rows;
@@ -187,8 +254,7 @@ static int find_submissions(
 	return 0;
 }
 
-/* Admins search everywhere; others on the leaderboards that they may read all of: on one of them,
- * or for one user on all. */
+/* Admins search everywhere; others on the leaderboards that they may read all of. */
 static int check_search(struct request *request, struct submissions_view *view)
 {
 	struct leaderboard leaderboard;

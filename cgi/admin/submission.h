@@ -24,6 +24,7 @@ struct admin_submission {
 };
 
 struct searched_leaderboard {
+	int64_t id;
 	const char *name;
 };
 
@@ -35,7 +36,7 @@ struct submissions_view {
 	const char *user, *leaderboard, *number; /* as typed; "": any */
 	bool hidden;                             /* only hidden submissions */
 	bool is_admin;
-	bool may_search; /* false: the viewer must name a leaderboard or a user first */
+	bool may_search; /* false: the viewer may read all of no leaderboard */
 	bool may_moderate;
 	int64_t before; /* the next page has IDs below this; 0: there is no next page */
 };

@@ -3,6 +3,7 @@
 podium-run reports what each submission tells it to."""
 
 import pathlib
+import re
 import sys
 import time
 
@@ -241,7 +242,28 @@ def a_creator_searches_a_user_on_all_own_leaderboards():
 	lacks(page.text, f'href="/submission/{fast}"')
 	contains(creator.get("/admin/submissions?user=bob").words(), "No submission matches")
 	contains(creator.get("/admin/submissions?user=ada&hidden=1").words(), "No submission matches")
-	contains(creator.get("/admin/submissions?hidden=1").words(), "Choose a leaderboard")
+	contains(creator.get("/admin/submissions?hidden=1").words(), "No submission matches")
+
+
+@test
+def a_creator_sees_the_newest_submissions_to_all_own_leaderboards():
+	make_board(creator, "carls_second")
+	older = [
+		submit_time(ada, 1000.0 + i, board=("carls", "carls_second")[i % 2]) for i in range(27)
+	]
+	numbers = lambda page: [
+		int(one) for one in re.findall(r'<th [^>]*><a href="/submission/(\d+)"', page.text)
+	]
+	page = whole(creator.get("/admin/submissions"))
+	equal(numbers(page), older[:1:-1])
+	last = whole(creator.get(f"/admin/submissions?before={older[2]}"))
+	equal(numbers(last)[:2], [older[1], older[0]])
+	lacks(page.text + last.text, f'href="/submission/{fast}"')
+	sql(
+		"UPDATE submissions SET hidden_at = UTC_TIMESTAMP(3), hidden_reason = 'x' WHERE id = "
+		f"{older[4]}"
+	)
+	equal(numbers(creator.get("/admin/submissions?hidden=1")), [older[4]])
 
 
 code = 1
