@@ -227,6 +227,8 @@ static int read_one(struct request *request, struct rejudging *rejudging,
 			(view->paging.page - 1) * results_per_page, results_per_page, &results, &view->count,
 			error);
 	view->results = rc ? NULL : results;
+	for (size_t i = 0; !rc && i < view->count; i++)
+		view->differing += results[i].differs == 1;
 	return rc ? rc : read_preview(request, view, error);
 }
 
@@ -335,6 +337,7 @@ int page_rejudged(struct request *request)
 	if (view.submission.job_count) {
 		job = view.submission.jobs[0];
 		job.sentence = rejudged_words(&rejudging, &result);
+		job.score_ns = NAN; /* the table has it */
 		view.job = &job;
 	}
 	struct page page = page_make(request,

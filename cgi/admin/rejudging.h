@@ -36,6 +36,7 @@ struct rejudging_view {
 	/* The first remeasured_count changes are those with another time. */
 	const struct rank_change *changes;
 	size_t change_count, remeasured_count;
+	int64_t differing;                   /* results on this page with another verdict */
 	bool several_gpus, several_versions; /* among the changes */
 	/* Whether the page shows rank changes: all jobs have finished, the rejudging is open, no
 	 * ranking is frozen, and this is page 1. */
