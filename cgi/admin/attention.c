@@ -333,17 +333,18 @@ size_t attention_list(struct request *request, const struct attention_source *so
 	struct listing list = { .request = request,
 		.source = source,
 		.items = arena_array(request->arena, struct attention, kinds * (most_of_a_kind + 1)) };
-	add_held(&list);
+	/* First what is broken, then what waits for the viewer. */
 	if (is_admin(request)) {
 		add_workers(&list);
 		add_quarantined(&list, source->quarantine);
 	}
 	add_internal_errors(&list, source->internal_errors);
-	add_questions(&list, source->questions);
 	add_checks(&list, source->checks);
+	add_webhooks(&list, source->webhooks);
+	add_held(&list);
+	add_questions(&list, source->questions);
 	add_waiting_boards(&list);
 	add_missing_models(&list);
-	add_webhooks(&list, source->webhooks);
 	*attention = list.items;
 	return list.count;
 }
