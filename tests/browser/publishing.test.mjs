@@ -32,7 +32,7 @@ for (const scripts of [true, false])
 		await admin.goto(`/leaderboard/${name}`);
 		await admin.getByText('This is a preview').waitFor();
 		await admin.getByRole('link', { name: 'Choose who sees it' }).click();
-		await admin.getByRole('radio', { name: /^Closed/ }).check();
+		await admin.getByRole('radio', { name: /^Members only/ }).check();
 		await admin.getByRole('button', { name: 'Save' }).click();
 		await admin.getByText('The settings were saved.').waitFor();
 		await admin.goto('/admin/invites');
