@@ -111,16 +111,22 @@ export async function furnish(page) {
 	sql(`INSERT IGNORE INTO users (name, password_hash)
 			VALUES ${Object.keys(BEHIND).map((name) => `('${name}', '!')`)};
 		DELETE FROM leaderboards WHERE name NOT IN (${BOARDS.map(({ name }) => `'${name}'`)})`);
-	const names = Object.keys(BEHIND);
+	const names = Object.keys(BEHIND), all = [];
 	for (const [b, board] of BOARDS.entries()) {
 		takeOver(board);
 		// Each leaderboard has another winner.
 		const behind = (i) => BEHIND[names[(i + 5 * b) % names.length]];
-		sql(ROUNDS.flatMap((slower, round) => names.map((name, i) =>
-			submission(board, name, i, behind(i) * slower ** (0.5 + (i * 5 % 7) / 7),
-				(ROUNDS.length - 1 - round) * 5300 + (i * 1777) % 4700 + 60,
-				round === ROUNDS.length - 1))).join(''));
+		for (const [round, slower] of ROUNDS.entries())
+			for (const [i, name] of names.entries()) {
+				const minutes = (ROUNDS.length - 1 - round) * 5300 + (i * 1777) % 4700 + 60;
+				all.push({ minutes, statements: submission(board, name, i,
+					behind(i) * slower ** (0.5 + (i * 5 % 7) / 7), minutes,
+					round === ROUNDS.length - 1) });
+			}
 	}
+	// Newer submissions have higher numbers.
+	sql(all.sort((one, other) => other.minutes - one.minutes).map(({ statements }) => statements)
+		.join(''));
 	sql(`UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 13140 MINUTE
 		WHERE name = 'matmul_py';
 		UPDATE leaderboards SET deadline = UTC_TIMESTAMP(3) + INTERVAL 31000 MINUTE
