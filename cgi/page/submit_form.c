@@ -627,7 +627,9 @@ static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
 	"SELECT l.name, last.mode AS last_mode, IF(" SQL_SOURCE_POLICY(
 		"l") " = 'never', NULL, NULLIF(l.source_license, '')) AS license, "
-			 "v.language, COALESCE((SELECT GROUP_CONCAT(g.gpu ORDER BY g.position SEPARATOR ', ') "
+			 "v.language, COALESCE((SELECT GROUP_CONCAT(g.gpu, IF(EXISTS (SELECT 1 FROM gpus o "
+			 "WHERE o.model = g.gpu AND o.seen_at" SQL_IS_ONLINE " AND o.quarantined_at IS NULL), "
+			 "'', ' (no worker)') ORDER BY g.position SEPARATOR ', ') "
 			 "FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id AND g.closed_at IS NULL), '') "
 			 "AS gpus "
 			 "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id LEFT "
