@@ -372,7 +372,7 @@ bool queue_has_line(const struct queue_view *view, const char *gpu)
 
 const char *queue_wait_words(const struct queue_view *view, const struct queue_line *line)
 {
-	static const char soon[] = "at any moment", later[] = "in ";
+	static const char soon[] = "at once", later[] = "in ";
 	if (line->next && strcmp(line->next, soon) == 0)
 		return "none";
 	if (line->next)

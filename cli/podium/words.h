@@ -10,7 +10,7 @@
 /* "2026-11-22 03:17 UTC" from "2026-11-22T03:17:26.123Z"; any other text stays as it is. */
 const char *words_time(struct arena *arena, const json_t *object, const char *key);
 
-/* "in about 4 min" or "at any moment" (wait_words); NULL also if the text is not a time. */
+/* "in about 4 min" or "at once" (wait_words); NULL also if the text is not a time. */
 const char *words_until(struct arena *arena, const json_t *object, const char *key);
 
 /* "31.9 µs" from nanoseconds. */

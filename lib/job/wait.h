@@ -58,7 +58,7 @@ bool wait_has_job(const struct database_answer *answer, int64_t job_id);
 void wait_of_next(struct arena *arena, const struct database_answer *answer, int64_t user_id,
 	const char *const *gpus, size_t count, struct wait *waits);
 
-/* "at any moment", "in about 20 s", "in about 4 min", "in about 1 h 20 min", "in more than a day";
+/* "at once", "in about 20 s", "in about 4 min", "in about 1 h 20 min", "in more than a day";
  * NULL for NAN. */
 const char *wait_words(struct arena *arena, double start_ms);
 

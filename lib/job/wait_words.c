@@ -9,7 +9,7 @@ const char *wait_words(struct arena *arena, double start_ms)
 	if (isnan(start_ms))
 		return NULL;
 	if (start_ms <= soon)
-		return "at any moment";
+		return "at once";
 	if (start_ms <= 50 * second)
 		return arena_printf(
 			arena, "in about %lld s", (long long)ceil(start_ms / (step * second)) * step);

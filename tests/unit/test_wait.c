@@ -137,8 +137,8 @@ static void waiting_times_are_rounded_coarsely(void **state)
 		double ms;
 		const char *words;
 	} cases[] = {
-		{ 0, "at any moment" },
-		{ 5000, "at any moment" },
+		{ 0, "at once" },
+		{ 5000, "at once" },
 		{ 5001, "in about 10 s" },
 		{ 41000, "in about 50 s" },
 		{ 50001, "in about 1 min" },

@@ -856,14 +856,14 @@ def the_form_says_when_a_job_would_start():
 	)
 	page = words(ada, FORM)
 	contains(page, "L4 no worker offers it now, so the job waits until one does")
-	contains(page, "; starts at any moment")
+	contains(page, "; starts at once")
 	lacks(page, "ranked result")
 	sql(
 		"INSERT INTO job_times (task_version_id, gpu, mode, recent, median_ms, updated_at) SELECT "
 		"task_version_id, 'CPU', 'ranked', '240000', 240000, UTC_TIMESTAMP(3) FROM leaderboards "
 		"WHERE name = 'small'"
 	)
-	contains(words(ada, FORM), "starts at any moment · ranked result in about 4 min")
+	contains(words(ada, FORM), "starts at once · ranked result in about 4 min")
 	sql("DELETE FROM job_times")
 	sql("INSERT INTO pauses (worker, kind, paused_by) VALUES ('here', 'drain', 'root-of-all')")
 	contains(words(ada, FORM), "; out of service now, so the job waits until it is back")
