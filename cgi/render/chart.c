@@ -98,6 +98,17 @@ static struct chart_scale linear_scale(double low, double high)
 	return scale;
 }
 
+static const double MANY[] = { 1, 1.5, 2, 3, 4, 5, 7 };
+
+/* The greatest of MANY times a power of ten that is not above `ns`. */
+static double round_below(double ns)
+{
+	double power = pow(10, floor(log10(ns))), below = power;
+	for (size_t i = 0; i < COUNT(MANY) && MANY[i] * power <= ns; i++)
+		below = MANY[i] * power;
+	return below;
+}
+
 /* Makes the scale's ticks: `multiples` of every `every`-th power of ten. Returns false if there
  * would be too many. */
 static bool logarithmic_ticks(
@@ -119,12 +130,12 @@ static bool logarithmic_ticks(
 
 static struct chart_scale logarithmic_scale(double low, double high)
 {
-	static const double many[] = { 1, 1.5, 2, 3, 4, 5, 7 }, multiples[] = { 1, 2, 5 };
+	static const double multiples[] = { 1, 2, 5 };
 	double margin = pow(high / low, .04);
 	struct chart_scale scale = {
 		.low = low / margin, .high = high * margin, .is_logarithmic = true
 	};
-	if (!logarithmic_ticks(&scale, many, COUNT(many), 1)
+	if (!logarithmic_ticks(&scale, MANY, COUNT(MANY), 1)
 		&& !logarithmic_ticks(&scale, multiples, COUNT(multiples), 1))
 		for (int every = 1; !logarithmic_ticks(&scale, multiples, 1, every); every++)
 			;
@@ -361,6 +372,8 @@ static bool find_scales(struct drawing *drawing)
 		low = chart_least_ns;
 		high = fmax(high, 2 * low);
 	}
+	if (!chart->names && high > 5 * low) /* a line of the grid lies below the fastest time */
+		low = round_below(low);
 	drawing->y = chart_scale_durations(low, high);
 	if (chart->names && high > low) { /* factors between devices are slopes, the same for all */
 		struct chart_scale scale = logarithmic_scale(low, high);
@@ -422,7 +435,7 @@ static void draw_x_label(const struct drawing *drawing, double x, const char *la
 		"stroke=\"#888\"/>",
 		x, x);
 	buffer_printf(
-		drawing->out, "<text x=\"%.4g%%\" y=\"100%%\" dy=\"1.5em\" text-anchor=\"%s\">", x, anchor);
+		drawing->out, "<text x=\"%.4g%%\" y=\"100%%\" dy=\"2em\" text-anchor=\"%s\">", x, anchor);
 	html_text(drawing->out, label);
 	buffer_text(drawing->out, "</text>");
 }
