@@ -40,6 +40,14 @@ int64_t questions_first_unseen(const struct questions_view *view)
 	return 0;
 }
 
+int64_t questions_unseen(const struct questions_view *view)
+{
+	int64_t count = 0;
+	for (size_t i = 0; i < view->count; i++)
+		count += view->rows[i].is_unseen;
+	return count;
+}
+
 static int read_questions(struct request *request, struct questions_view *view)
 {
 	const struct leaderboard *leaderboard = &view->shown->leaderboard;

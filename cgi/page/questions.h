@@ -23,6 +23,7 @@ struct questions_view {
 
 /* The newest question on the page whose answer the viewer has not seen; 0: there is none. */
 int64_t questions_first_unseen(const struct questions_view *view);
+int64_t questions_unseen(const struct questions_view *view); /* how many new answers */
 
 /* A question or an answer, Markdown, as HTML that is safe to print. Text that would become much
  * longer is printed as it is: a page shows many texts. */

@@ -147,7 +147,7 @@ def a_private_answer_is_for_who_asked():
 @test
 def a_new_answer_is_marked_until_who_asked_has_read_it():
 	contains(whole(ada.get("/leaderboard/small")).words(), "Q&A 1 to read or to answer")
-	contains(whole(ada.get(PAGE)).words(), "New since you last looked: 1 answer or announcement")
+	contains(whole(ada.get(PAGE)).words(), "1 new answer Mark as read")
 	for client in (bob, carl):
 		lacks(whole(client.get(PAGE)).words(), "new answer")
 	done(bob.post(PAGE, [("action", "read")]))
