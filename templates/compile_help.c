@@ -391,7 +391,7 @@ static void print_list_section(struct buffer *out, const char *html, size_t leng
 		buffer_text(out,
 			"<li><a href=\"/language/py\">Python harness</a>, "
 			"<a href=\"/language/cu\">CUDA C++ harness</a>: all files of the stock "
-		    "harness.</li>\n");
+			"harness.</li>\n");
 	buffer_printf(out, "%.*s</section>\n", (int)(length - before), html + before);
 }
 
