@@ -146,7 +146,10 @@ def the_stock_harness_gets_the_sealed_engine_and_on_the_cpu_the_isolated_one():
 	contains(make_board("stock", task_of()), f"The engine is sealed. {sentence}")
 	equal(stored("stock"), [["", "sealed", sentence], ["CPU", "isolated", sentence]])
 	contains(dora.get("/leaderboard/stock/task").words(), f"Engine sealed. {sentence}")
-	contains(whole(carl.get("/admin/leaderboard/stock/versions")).words(), f"sealed {sentence}")
+	contains(
+		whole(carl.get("/admin/leaderboard/stock/versions")).words(),
+		f"the sealed engine {sentence}",
+	)
 	equal(outcome(judged("stock")), ("passed", "isolated"))
 	equal(ranked("stock"), [("dora", "isolated")])
 
@@ -181,7 +184,7 @@ def a_main_file_of_the_tasks_own_runs_as_written():
 	equal(outcome(judged("own", "custom_kernel = None\n")), ("passed", "custom"))
 	equal(ranked("own"), [("dora", "custom")])
 	page = dora.get("/leaderboard/own").text
-	contains(page, 'data-engine="custom"')
+	contains(page, 'Measured by the engine <a href="/judge#custom">custom</a>')
 
 
 @test
