@@ -31,7 +31,7 @@ static const struct rejudging *open_first(
 {
 	struct rejudging *sorted = arena_array(arena, struct rejudging, count + 1);
 	size_t next = 0;
-	for (int part = 0; part < 3; part++)
+	for (int part = 0; part < 2; part++)
 		for (size_t i = 0; i < count; i++)
 			if ((strcmp(rejudgings[i].state, "open") == 0) == (part == 0))
 				sorted[next++] = rejudgings[i];

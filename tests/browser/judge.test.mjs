@@ -196,7 +196,7 @@ for (const scripts of [true, false])
 			.waitFor();
 		assert.equal(await verdictOf(people[0]), 'protocol violation');
 		await people[1].reload();
-		await people[1].getByText(/^Rank =?\d+ of \d+$/).waitFor();
+		await people[1].getByText(/^Rank =?\d+ of \d+ on \S+$/).waitFor();
 		if (scripts)
 			await looksRight(people[0]);
 	});
