@@ -34,7 +34,7 @@ static double least_time(
 
 double least_time_of_case(const struct task *task, size_t index, const char *gpu)
 {
-	struct limits limits;
+	struct limits limits = { 0 };
 	return least_time(task, index, gpu, &limits);
 }
 
