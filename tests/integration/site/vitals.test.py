@@ -137,7 +137,7 @@ def the_page_of_workers_shows_the_findings_of_doctor_on_each_host():
 
 @test
 def the_page_of_workers_shows_the_queue_of_each_model():
-	contains(workers(), "H200 2 0 0 – –")
+	contains(workers(), "H200 no job waits – 0 0 2")
 	sql("""INSERT INTO workers (name, version, host, started_at, seen_at)
 		VALUES ('far', '0', '{}', UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL 1 HOUR);
 		INSERT INTO gpus (worker_id, uuid, model, product, memory_bytes, driver, compute_capability,
@@ -161,13 +161,13 @@ def the_page_of_workers_shows_the_queue_of_each_model():
 			FROM submissions LIMIT 1;
 		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1',
 			UTC_TIMESTAMP(3) FROM submissions WHERE file_name <> 'made.py' """)
-	contains(workers(), "Q1 1 0 3 5 minutes ago in about 2 min")
-	contains(workers(), "Z9000 0 0 1 2 hours ago when a device takes jobs")
+	contains(workers(), "Q1 in about 2 min 5 minutes ago 3 0 1")
+	contains(workers(), "Z9000 when a device takes jobs 2 hours ago 1 0 0")
 	sql(
 		"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('far', '', 'drain', "
 		"'root-of-all')"
 	)
-	contains(workers(), "Q1 0 0 3 5 minutes ago when a device takes jobs")
+	contains(workers(), "Q1 when a device takes jobs 5 minutes ago 3 0 0")
 	sql("DELETE FROM submissions; DELETE FROM workers WHERE name = 'far'; DELETE FROM pauses")
 
 
@@ -198,10 +198,10 @@ def a_device_can_be_quarantined_with_a_reason():
 	)
 	contains(workers(), "quarantined by root-of-all")
 	contains(workers(), "Quarantined: It <smells>.")
-	contains(workers(), "H200 1 0 0 – –")  # the other device takes jobs
+	contains(workers(), "H200 no job waits – 0 0 1")  # the other device takes jobs
 	contains(admin.get(f"/queue?{time.time()}").words(), "quarantined")
 	equal(act("resume").status, 303)
-	contains(workers(), "H200 2 0 0 – –")
+	contains(workers(), "H200 no job waits – 0 0 2")
 	equal(
 		sql(
 			"SELECT action, subject, detail FROM audit_log WHERE action LIKE 'worker.%' ORDER BY id"
