@@ -162,12 +162,12 @@ def the_page_of_workers_shows_the_queue_of_each_model():
 		INSERT INTO jobs (submission_id, user_id, gpu, queued_at) SELECT id, user_id, 'Q1',
 			UTC_TIMESTAMP(3) FROM submissions WHERE file_name <> 'made.py' """)
 	contains(workers(), "Q1 in about 2 min 5 minutes ago 3 0 1")
-	contains(workers(), "Z9000 when a device takes jobs 2 hours ago 1 0 0")
+	contains(workers(), "Z9000 when a device takes jobs again 2 hours ago 1 0 0")
 	sql(
 		"INSERT INTO pauses (worker, uuid, kind, paused_by) VALUES ('far', '', 'drain', "
 		"'root-of-all')"
 	)
-	contains(workers(), "Q1 when a device takes jobs 5 minutes ago 3 0 0")
+	contains(workers(), "Q1 when a device takes jobs again 5 minutes ago 3 0 0")
 	sql("DELETE FROM submissions; DELETE FROM workers WHERE name = 'far'; DELETE FROM pauses")
 
 
