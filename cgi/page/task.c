@@ -369,7 +369,7 @@ int page_task(struct request *request)
 {
 	struct shown_leaderboard shown;
 	const struct task_view *view;
-	struct engines engines = { 0 };
+	struct engines engines;
 	int rc = task_view_read(request, &shown, &view);
 	if (!rc)
 		rc = read_engines(request, view, &engines);
@@ -483,7 +483,7 @@ int page_task_file(struct request *request)
 	const struct task_view *view;
 	struct task_file_view file_view = { .shown = &shown };
 	struct blob_value content;
-	struct engines engines;
+	struct engines engines = { 0 }; /* read only if one may take the file's place */
 	int rc = task_view_read(request, &shown, &view);
 	if (!rc)
 		rc = find_task_file(request, &shown, view, request->path_parameters[1], &file_view.file);
