@@ -20,21 +20,28 @@ static const struct column CREATOR_COLUMNS[] = { TEXT(struct creator_row, name) 
 static const struct statement CREATOR =
 	SELECT(struct creator_row, CREATOR_COLUMNS, "SELECT name FROM users WHERE id = ?");
 
-static int read_creator(struct request *request, struct roles_view *view, struct error *error)
+enum { ANSWER_ROLES, ANSWER_CREATOR };
+static const struct statement *const PARTS[] = {
+	[ANSWER_ROLES] = &leaderboard_roles_reading,
+	[ANSWER_CREATOR] = &CREATOR,
+};
+static const struct bundle PAGE = BUNDLE(PARTS);
+
+static int read_roles(struct request *request, struct roles_view *view, struct error *error)
 {
-	struct creator_row row;
-	if (view->leaderboard->creator_id == SQL_NULL_INTEGER)
-		return 0;
-	int rc = database_row(
-		request->db, request->arena, &CREATOR, &row, error, "i", view->leaderboard->creator_id);
-	if (!rc)
-		view->creator = row.name;
-	return rc;
+	struct database_answer answers[COUNT(PARTS)];
+	int rc = database_answers(request->db, request->arena, &PAGE, answers, error, "ii",
+		view->leaderboard->id, view->leaderboard->creator_id);
+	if (rc)
+		return rc;
+	const struct creator_row *creator = answers[ANSWER_CREATOR].rows;
+	view->roles = answers[ANSWER_ROLES].rows, view->count = answers[ANSWER_ROLES].count;
+	view->creator = answers[ANSWER_CREATOR].count ? creator->name : NULL;
+	return 0;
 }
 
 static int show_roles(struct request *request, const struct leaderboard *leaderboard)
 {
-	struct leaderboard_role *roles;
 	enum leaderboard_right right;
 	struct error own = { 0 };
 	struct roles_view view = { .leaderboard = leaderboard,
@@ -42,18 +49,14 @@ static int show_roles(struct request *request, const struct leaderboard *leaderb
 		.role = request_form_or(request, "role", "jury"),
 		.user_error = form_error(request, "user"),
 		.role_error = form_error(request, "role") };
-	int rc =
-		leaderboard_roles(request->db, request->arena, leaderboard->id, &roles, &view.count, &own);
+	int rc = read_roles(request, &view, &own);
 	if (!rc)
 		rc = leaderboard_right(
 			request->db, request->arena, request->viewer.id, leaderboard->id, &right, &own);
-	if (!rc)
-		rc = read_creator(request, &view, &own);
 	if (rc) {
 		*request->error = own;
 		return rc;
 	}
-	view.roles = roles;
 	view.may_give = right >= RIGHT_OWN;
 	struct page page = form_page_make(
 		request, arena_printf(request->arena, "Roles on %s", leaderboard->name), "admin");

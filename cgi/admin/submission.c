@@ -260,8 +260,6 @@ static int check_search(struct request *request, struct submissions_view *view)
 	struct leaderboard leaderboard;
 	enum leaderboard_right right = RIGHT_NONE;
 	view->is_admin = view->may_search = view->may_moderate = request->viewer.role == ROLE_ADMIN;
-	if (!view->is_admin && !*view->leaderboard)
-		view->may_search = *view->user;
 	if (view->is_admin || !*view->leaderboard)
 		return 0;
 	int rc = leaderboard_seen_by(request->db, request->arena, request->viewer.id, view->leaderboard,

@@ -100,10 +100,8 @@ struct wanted_model {
 	const char *gpu;
 };
 static const struct column WANTED_COLUMNS[] = { TEXT(struct wanted_model, gpu) };
-static const struct statement WANTED = SELECT(struct wanted_model, WANTED_COLUMNS,
-	"SELECT DISTINCT g.gpu FROM leaderboard_gpus g JOIN leaderboards l ON l.id = g.leaderboard_id "
-	"WHERE l.accepting AND l.archived_at IS NULL "
-	"AND COALESCE(l.deadline > UTC_TIMESTAMP(3), TRUE) ORDER BY g.gpu");
+static const struct statement WANTED =
+	SELECT(struct wanted_model, WANTED_COLUMNS, SQL_WANTED_MODELS("TRUE"));
 
 enum { ANSWER_DEVICES, ANSWER_VITALS, ANSWER_COUNTS, ANSWER_LINES, ANSWER_CHECKS, ANSWER_WANTED };
 static const struct statement *const PARTS[] = {

@@ -56,8 +56,7 @@ static int show_tokens(struct request *request, struct tokens_view *view)
 	if (request_query(request, "signed_in"))
 		page.notice = "The terminal is signed in. Its token is the first in the list. Continue in "
 					  "the terminal.";
-	view->is_plain_http = strncmp(page.site, "http://", strlen("http://")) == 0
-		&& !network_url_is_loopback(page.site);
+	view->is_plain_http = network_url_is_plain(page.site);
 	view->may_administer = viewer_is_staff(&request->viewer);
 	account_tokens_page(&request->body, &page, view);
 	return 0;

@@ -22,8 +22,7 @@ static int show_device(struct request *request, struct device_authorization_view
 	struct page page = form_page_make(request, "Connect a terminal", "account");
 	if (request_query(request, "refused"))
 		page.notice = "You refused the terminal. It got no access.";
-	view->is_plain_http = strncmp(page.site, "http://", strlen("http://")) == 0
-		&& !network_url_is_loopback(page.site);
+	view->is_plain_http = network_url_is_plain(page.site);
 	device_authorization_page(&request->body, &page, view);
 	return 0;
 }

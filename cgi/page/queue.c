@@ -130,10 +130,8 @@ static struct kept_answer devices_kept = KEPT_ANSWER(&DEVICES, "ii", most_counte
 
 /* The closing of a leaderboard's devices and its extensions do not matter here. */
 static const struct column MODEL_COLUMNS[] = { TEXT(struct queue_model, gpu) };
-static const struct statement WANTED = SELECT(struct queue_model, MODEL_COLUMNS,
-	"SELECT DISTINCT g.gpu FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = l.id "
-	"WHERE l.visibility = 'public' AND l.accepting AND l.archived_at IS NULL "
-	"AND (l.practice OR l.deadline IS NULL OR l.deadline > UTC_TIMESTAMP(3)) ORDER BY g.gpu");
+static const struct statement WANTED =
+	SELECT(struct queue_model, MODEL_COLUMNS, SQL_WANTED_MODELS("l.visibility = 'public'"));
 static struct kept_answer wanted_kept = KEPT_ANSWER(&WANTED, "", 0);
 
 static bool has_private(const struct queue_view *view)
@@ -370,17 +368,14 @@ bool queue_has_line(const struct queue_view *view, const char *gpu)
 	return find_line(view->lines, view->line_count, gpu) != NULL;
 }
 
-const char *queue_wait_words(const struct queue_view *view, const struct queue_line *line)
+const char *queue_start_words(const struct queue_view *view, const struct queue_line *line)
 {
-	static const char soon[] = "at once", later[] = "in ";
-	if (line->next && strcmp(line->next, soon) == 0)
-		return "none";
 	if (line->next)
-		return line->next + (strncmp(line->next, later, strlen(later)) == 0 ? strlen(later) : 0);
+		return line->next;
 	for (size_t i = 0; i < view->device_count; i++)
 		if (view->devices[i].model && strcmp(view->devices[i].model, line->gpu) == 0)
-			return line->devices ? "not known yet" : "until a device takes jobs again";
-	return "no device online; jobs wait";
+			return line->devices ? "not known yet" : "when a device takes jobs again";
+	return "when a device is online";
 }
 
 int page_queue(struct request *request)

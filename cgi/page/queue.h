@@ -75,8 +75,8 @@ const char *queue_device_state(const struct queue_device *device);
 /* The device's number among those of its model on its worker, from 1; 0: it is the only one. */
 size_t queue_device_number(const struct queue_view *view, size_t index);
 
-/* How long a new job for the device waits, in words, such as "none". */
-const char *queue_wait_words(const struct queue_view *view, const struct queue_line *line);
+/* When a new job for the device starts, in words, such as "at once". */
+const char *queue_start_words(const struct queue_view *view, const struct queue_line *line);
 
 bool queue_has_line(const struct queue_view *view, const char *gpu);
 

@@ -137,6 +137,12 @@ bool network_url_is_loopback(const char *url)
 			&& (network_holds(&own4, address.bytes) || network_holds(&own6, address.bytes)));
 }
 
+bool network_url_is_plain(const char *url)
+{
+	static const char scheme[] = "http://";
+	return strncmp(url, scheme, strlen(scheme)) == 0 && !network_url_is_loopback(url);
+}
+
 bool network_of_socket(const struct sockaddr *socket, unsigned char address[static 16])
 {
 	if (socket->sa_family == AF_INET6) {

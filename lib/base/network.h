@@ -24,6 +24,10 @@ bool network_holds(const struct network *network, const unsigned char address[st
  * with a user's name, and for one that cannot be read. */
 bool network_url_is_loopback(const char *url);
 
+/* Whether the URL begins with "http://" and leads to another machine, so that others can read
+ * along. */
+bool network_url_is_plain(const char *url);
+
 /* Fills `address` from a socket's address. False for families other than IPv4 and IPv6. */
 bool network_of_socket(const struct sockaddr *socket, unsigned char address[static 16]);
 

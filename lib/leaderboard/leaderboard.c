@@ -8,11 +8,13 @@
 
 #include <string.h>
 
-static const struct column LEADERBOARD_COLUMNS[] = { LEADERBOARD_MEMBERS };
+static const struct column LEADERBOARD_COLUMNS[] = { LEADERBOARD_MEMBERS,
+	INTEGER(struct leaderboard, has_device) };
 #define LEADERBOARD_WHERE(condition) \
 	SELECT(struct leaderboard, LEADERBOARD_COLUMNS, \
 		"SELECT " SQL_LEADERBOARD_FIELDS \
-		" FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE " condition)
+		", EXISTS (SELECT 1 FROM leaderboard_gpus d WHERE d.leaderboard_id = l.id) AS has_device " \
+		"FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id WHERE " condition)
 static const struct statement LEADERBOARD_BY_NAME = LEADERBOARD_WHERE("l.name = ?");
 const struct statement leaderboard_reading = LEADERBOARD_WHERE("l.name = ? AND " SQL_MAY_SEE("l"));
 

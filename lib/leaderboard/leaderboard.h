@@ -37,7 +37,7 @@ struct leaderboard {
 	 * NULL and SQL_NULL_INTEGER: nothing. */
 	const char *wanted_visibility;
 	int64_t wanted_version;
-	int64_t has_device;
+	int64_t has_device; /* read only with the leaderboard alone, not by SQL_LEADERBOARD_FIELDS */
 };
 
 /* For a statement whose row begins with struct leaderboard: the columns of the struct, and the
@@ -51,7 +51,7 @@ struct leaderboard {
 		TIME(struct leaderboard, created_at_ms), TEXT(struct leaderboard, visibility), \
 		INTEGER(struct leaderboard, practice), TIME(struct leaderboard, frozen_at_ms), \
 		TIME(struct leaderboard, archived_at_ms), TEXT(struct leaderboard, wanted_visibility), \
-		INTEGER(struct leaderboard, wanted_version), INTEGER(struct leaderboard, has_device)
+		INTEGER(struct leaderboard, wanted_version)
 #define SQL_LEADERBOARD_FIELDS \
 	"l.id, l.name, l.creator_id, v.id AS task_version_id, v.number AS version_number, " \
 	"v.language, l.deadline AS deadline_ms, l.accepting, " SQL_SOURCE_POLICY( \
@@ -62,9 +62,7 @@ struct leaderboard {
 			 "l.archived_at AS archived_at_ms, " \
 			 "(SELECT p.visibility FROM publications p WHERE p.leaderboard_id = l.id) " \
 			 "AS wanted_visibility, (SELECT w.number FROM publications p JOIN task_versions w " \
-			 "ON w.id = p.task_version_id WHERE p.leaderboard_id = l.id) AS wanted_version, " \
-			 "EXISTS (SELECT 1 FROM leaderboard_gpus d WHERE d.leaderboard_id = l.id) AS " \
-			 "has_device"
+			 "ON w.id = p.task_version_id WHERE p.leaderboard_id = l.id) AS wanted_version"
 
 struct leaderboard_settings {
 	const char *name; /* only for creating */
@@ -230,6 +228,18 @@ const char *leaderboard_gpu_words(struct arena *arena, const char *const *gpus, 
 		"AND " worker ".protocol >= (SELECT oldest_program FROM compatibility) " \
 		"AND NOT EXISTS (SELECT 1 FROM pauses p WHERE p.worker = " worker ".name " \
 		"AND p.uuid IN ('', " gpu ".uuid)) "
+
+/* SQL expression: whether a worker takes jobs for the model `gpu`. */
+#define SQL_IS_SERVED(gpu) \
+	"EXISTS (SELECT 1 FROM gpus served JOIN workers server ON server.id = served.worker_id " \
+	"WHERE served.model = " gpu " AND " SQL_TAKES_JOBS("served", "server") ")"
+
+/* SQL, a statement: the models of leaderboards that take submissions and meet `condition`. */
+#define SQL_WANTED_MODELS(condition) \
+	"SELECT DISTINCT g.gpu FROM leaderboards l JOIN leaderboard_gpus g ON g.leaderboard_id = " \
+	"l.id " \
+	"WHERE l.accepting AND l.archived_at IS NULL AND " condition \
+	" AND (l.practice OR l.deadline IS NULL OR l.deadline > UTC_TIMESTAMP(3)) ORDER BY g.gpu"
 
 /* The GPU models that online workers offer. */
 struct offered_gpu {

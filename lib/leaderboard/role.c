@@ -75,7 +75,7 @@ static const struct column ROLE_COLUMNS[] = {
 	TEXT(struct leaderboard_role, given_by),
 	TIME(struct leaderboard_role, given_at_ms),
 };
-static const struct statement LIST = SELECT(struct leaderboard_role, ROLE_COLUMNS,
+const struct statement leaderboard_roles_reading = SELECT(struct leaderboard_role, ROLE_COLUMNS,
 	"SELECT u.name AS user, r.role, r.given_by, r.given_at AS given_at_ms "
 	"FROM leaderboard_roles r JOIN users u ON u.id = r.user_id WHERE r.leaderboard_id = ? "
 	"ORDER BY r.role, u.name");
@@ -92,7 +92,8 @@ static const struct statement TAKE =
 int leaderboard_roles(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct leaderboard_role **roles, size_t *count, struct error *error)
 {
-	return database_rows(db, arena, &LIST, roles, count, error, "i", leaderboard_id);
+	return database_rows(
+		db, arena, &leaderboard_roles_reading, roles, count, error, "i", leaderboard_id);
 }
 
 static int find_user(struct database *db, struct arena *arena, const char *name, struct user *user,

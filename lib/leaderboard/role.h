@@ -34,7 +34,9 @@ struct leaderboard_role {
 	const char *given_by;
 	int64_t given_at_ms;
 };
-/* The roles on a leaderboard, by role and name. */
+/* The roles on a leaderboard, by role and name. The statement is for bundles; bind it with the
+ * leaderboard's ID. */
+extern const struct statement leaderboard_roles_reading;
 int leaderboard_roles(struct database *db, struct arena *arena, int64_t leaderboard_id,
 	struct leaderboard_role **roles, size_t *count, struct error *error);
 

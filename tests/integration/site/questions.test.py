@@ -59,7 +59,7 @@ MORE_QUESTIONS = {
 	"/account/security": 3,
 	"/admin/contest/*": 7,
 	"/admin/leaderboard/*/exceptions": 3,
-	"/admin/leaderboard/*/roles": 4,
+	"/admin/leaderboard/*/roles": 3,
 	"/contest/*/certificate/*": 3,
 	"/admin/audit": 3,
 	"/leaderboard/*/questions": 3,

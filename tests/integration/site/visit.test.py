@@ -447,9 +447,7 @@ def a_job_for_a_missing_device_has_a_place_and_no_expected_start():
 	number = submit(ada, "first")
 	page = look(anyone, "/queue").words()
 	contains(page, f"{number} test just now first by ada queued 1st in line H200 not known")
-	contains(
-		section(anyone, "/queue", "Waiting by device"), "H200 no device online; jobs wait 1 0 0"
-	)
+	contains(section(anyone, "/queue", "Waiting by device"), "H200 when a device is online 1 0 0")
 
 
 @test
