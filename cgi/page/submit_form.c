@@ -624,29 +624,23 @@ static const struct column OPEN_COLUMNS[] = { TEXT(struct open_leaderboard, name
 	TEXT(struct open_leaderboard, language), TEXT(struct open_leaderboard, gpus) };
 #define MAY_SEE_LEADERBOARD SQL_MAY_SEE("l")
 #define IS_LATE SQL_ACTS_FOR("late.id", "e.user_id")
+#define IS_SERVED SQL_IS_SERVED("g.gpu")
 static const struct statement OPEN = SELECT(struct open_leaderboard, OPEN_COLUMNS,
 	"SELECT l.name, last.mode AS last_mode, IF(" SQL_SOURCE_POLICY(
 		"l") " = 'never', NULL, NULLIF(l.source_license, '')) AS license, "
-			 "v.language, COALESCE((SELECT GROUP_CONCAT(g.gpu, IF(" SQL_IS_SERVED(
-				 "g.gpu") ", "
-						  "'', ' (no worker)') ORDER BY g.position SEPARATOR ', ') "
-						  "FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id AND g.closed_at "
-						  "IS NULL), '') "
-						  "AS gpus "
-						  "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id "
-						  "LEFT "
-						  "JOIN "
-						  "  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX "
-						  "(submissions_user) "
-						  "WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON "
-						  "last.leaderboard_id = l.id "
-						  "WHERE accepting AND archived_at IS NULL "
-						  "AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3) OR "
-						  "EXISTS (SELECT 1 "
-						  "FROM leaderboard_extensions e JOIN users late ON late.id = ? "
-						  "WHERE e.leaderboard_id = l.id AND " IS_LATE
-						  " AND e.deadline > UTC_TIMESTAMP(3))) "
-						  "AND " MAY_SEE_LEADERBOARD " ORDER BY name");
+			 "v.language, COALESCE((SELECT GROUP_CONCAT(g.gpu, IF(" IS_SERVED ", "
+			 "'', ' (no worker)') ORDER BY g.position SEPARATOR ', ') "
+			 "FROM leaderboard_gpus g WHERE g.leaderboard_id = l.id AND g.closed_at IS NULL), '') "
+			 "AS gpus "
+			 "FROM leaderboards l JOIN task_versions v ON v.id = l.task_version_id LEFT "
+			 "JOIN "
+			 "  (SELECT s.leaderboard_id, s.mode FROM submissions s FORCE INDEX (submissions_user) "
+			 "WHERE s.user_id = ? ORDER BY s.id DESC LIMIT 1) last ON last.leaderboard_id = l.id "
+			 "WHERE accepting AND archived_at IS NULL "
+			 "AND (practice OR deadline IS NULL OR deadline > UTC_TIMESTAMP(3) OR EXISTS (SELECT 1 "
+			 "FROM leaderboard_extensions e JOIN users late ON late.id = ? "
+			 "WHERE e.leaderboard_id = l.id AND " IS_LATE " AND e.deadline > UTC_TIMESTAMP(3))) "
+			 "AND " MAY_SEE_LEADERBOARD " ORDER BY name");
 
 /* Fills a new form with the leaderboard and mode of the viewer's last submission, if that
  * leaderboard still accepts submissions. */

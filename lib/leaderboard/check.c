@@ -210,16 +210,16 @@ static const struct column GPU_COLUMNS[] = {
 	INTEGER(struct named_gpu, has_worker),
 	TIME(struct named_gpu, waived_at_ms),
 };
+#define IS_SERVED SQL_IS_SERVED("g.gpu")
 const struct statement check_gpus_reading = SELECT(struct named_gpu, GPU_COLUMNS,
 	"SELECT g.gpu, EXISTS (SELECT 1 FROM gpus o WHERE o.model = g.gpu) "
 	"OR EXISTS (SELECT 1 FROM jobs j WHERE j.gpu = g.gpu AND j.state = 'done') AS is_known, "
-	"g.closed_at IS NOT NULL AS is_closed, " SQL_IS_SERVED(
-		"g.gpu") " AS has_worker, w.waived_at AS waived_at_ms "
-				 "FROM leaderboard_gpus g JOIN task_versions v ON v.leaderboard_id = "
-				 "g.leaderboard_id "
-				 "LEFT JOIN check_waivers w ON w.task_version_id = v.id AND w.gpu = g.gpu "
-				 "AND (g.closed_at IS NULL OR w.waived_at >= g.closed_at) "
-				 "WHERE g.leaderboard_id = ? AND v.number = ? ORDER BY g.position, g.gpu");
+	"g.closed_at IS NOT NULL AS is_closed, " IS_SERVED
+	" AS has_worker, w.waived_at AS waived_at_ms "
+	"FROM leaderboard_gpus g JOIN task_versions v ON v.leaderboard_id = g.leaderboard_id "
+	"LEFT JOIN check_waivers w ON w.task_version_id = v.id AND w.gpu = g.gpu "
+	"AND (g.closed_at IS NULL OR w.waived_at >= g.closed_at) "
+	"WHERE g.leaderboard_id = ? AND v.number = ? ORDER BY g.position, g.gpu");
 
 struct reference {
 	struct blob_value content;

@@ -462,7 +462,7 @@ def expected_starts_use_the_median_of_earlier_jobs():
 	contains(page, "first by ada queued 1st in line H200 at once")
 	contains(page, f"{second} test just now first by ada queued 3rd in line H200 in about 1 min")
 	contains(page, f"{third} test just now first by bob queued 2nd in line H200 in about 30 s")
-	contains(section(anyone, "/queue", "Waiting by device"), "H200 about 1 min 3 0 1")
+	contains(section(anyone, "/queue", "Waiting by device"), "H200 in about 1 min 3 0 1")
 	page = look(ada, f"/submission/{second}").words()
 	contains(page, "Expected start in about 1 min")
 	contains(page, "Waiting for H200: 3rd in line, 2 jobs ahead. The whole queue")
@@ -503,7 +503,7 @@ def expected_starts_count_all_devices_and_their_running_jobs():
 	contains(page, f"{numbers[0]} test 1 minute ago second by ada running on elsewhere A100")
 	contains(page, "second by bob queued 1st in line A100 at once")
 	contains(page, "second by ada queued 2nd in line A100 in about 40 s")
-	contains(section(bob, "/queue", "Waiting by device"), "A100 about 2 min 2 1 2")
+	contains(section(bob, "/queue", "Waiting by device"), "A100 in about 2 min 2 1 2")
 	devices = section(bob, "/queue", "Workers and devices")
 	contains(devices, "A100 #1 ")
 	contains(devices, "A100 #2 ")
@@ -513,7 +513,7 @@ def expected_starts_count_all_devices_and_their_running_jobs():
 def an_empty_queue_says_so():
 	sql("DELETE FROM jobs")
 	contains(look(anyone, "/queue").words(), "Nothing is waiting.")
-	contains(section(anyone, "/queue", "Waiting by device"), "H200 none 0 0 1")
+	contains(section(anyone, "/queue", "Waiting by device"), "H200 at once 0 0 1")
 
 
 status = 1
