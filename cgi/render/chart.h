@@ -19,7 +19,7 @@
 
 /* Line styles: 0 to chart_styles - 1, and chart_record, which is thicker and has no shape. Styles
  * from chart_strong on are gray and thin, except for the reader's own line. */
-enum { chart_styles = 10, chart_strong = 3, chart_record = chart_styles, chart_most_ticks = 8 };
+enum { chart_styles = 10, chart_strong = 3, chart_record = chart_styles };
 /* No device resolves shorter times. They are drawn at the axis's end, so that a result of 1 ns does
  * not squeeze all others. */
 enum { chart_least_ns = 10 };
@@ -68,30 +68,6 @@ bool chart_has_room(const struct chart *chart, const struct chart_mark *mark);
 /* What a reader must know of the axes: " The scale is logarithmic." Begins with a space, or is "".
  */
 const char *chart_axes(const struct chart *chart);
-
-/* An axis: the values at its ends, and its ticks. */
-struct chart_scale {
-	double low, high;
-	bool is_logarithmic;
-	double ticks[chart_most_ticks];
-	size_t tick_count;
-	double step; /* between ticks; 0: not evenly spaced */
-};
-
-/* A scale for times: linear between round numbers, or logarithmic when high_ns is above five times
- * low_ns. The ends of a scale are never equal. */
-struct chart_scale chart_scale_durations(double low_ns, double high_ns);
-
-/* A scale for moments in ms since 1970: ticks at round times of day, days, months or years, UTC. */
-struct chart_scale chart_scale_moments(double first_ms, double last_ms);
-
-/* The position of a value between the ends, from 0 to 100. */
-double chart_percent(const struct chart_scale *scale, double value);
-
-/* "20 µs", "31.95 µs": with the digits that the scale's step needs. */
-void chart_duration_label(format_text out, const struct chart_scale *scale, double ns);
-/* "06:00", "21 Nov", "Nov 2026": as exact as the step; midnight shows the date. */
-void chart_moment_label(format_text out, const struct chart_scale *scale, double ms);
 
 /* Thins a falling line to `most` points (at least 2): the first, the last, and the points that fall
  * most relative to the point before. Keeps their order. Returns how many remain. */

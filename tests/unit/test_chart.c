@@ -1,4 +1,5 @@
 #include "cgi/render/chart.h"
+#include "cgi/render/chart_scale.h"
 #include "lib/base/scope.h"
 
 #include <math.h>

@@ -304,10 +304,19 @@ static void the_hosts_of_this_machine_are_loopback(void **state)
 			fail_msg("%s is loopback", others[i]);
 }
 
+static void http_to_another_machine_is_plain(void **state)
+{
+	(void)state;
+	assert_true(network_url_is_plain("http://example.org"));
+	assert_false(network_url_is_plain("http://localhost:8080"));
+	assert_false(network_url_is_plain("https://example.org"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_hosts_of_this_machine_are_loopback),
+		cmocka_unit_test(http_to_another_machine_is_plain),
 		cmocka_unit_test(internal_networks_end_at_the_right_addresses),
 		cmocka_unit_test(addresses_of_other_families_are_refused),
 		cmocka_unit_test(networks_are_read_exactly),
